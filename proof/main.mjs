@@ -83,7 +83,8 @@ function measureBound() {
 
 function runSpecs(folder, env) {
   const jest = ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning'];
-  const specs = ['node_modules/jest/bin/jest.js', '--selectProjects', 'postgres', '--maxWorkers=1'];
+  const project = folder === 'proof/bound' ? 'full' : 'nightly';
+  const specs = ['node_modules/jest/bin/jest.js', '--selectProjects', project, '--maxWorkers=1'];
   const own = { GATEHOUSE_TEST_DATABASE: 'postgres', GATEHOUSE_PROOF_SEED: seed, ...env };
   const { status } = spawnSync(process.execPath, [...jest, ...specs, folder], {
     stdio: 'inherit',

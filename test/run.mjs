@@ -3,32 +3,49 @@ import { once } from 'node:events';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join, relative } from 'node:path';
+import { specFiles, tiersOf } from './jest/tiers.mjs';
 
+// node test/run.mjs core|full|nightly
 const POSTGRES = '/usr/lib/postgresql';
-
-// `.ci/run` sets it for the second version of Node: format, lint and types are the same on any.
-const isChecked = process.env.GATEHOUSE_TEST_CHECKED === '1';
-
 const BUILD = 'build:tests';
+const CHECKS = [['check:format'], ['check:lint'], ['check:types'], ['specs:unit'], [BUILD]];
 
-/** The parts of the whole suite, each with those that end before it begins. */
-const PARTS = [
-  ...(isChecked ? [] : [['check:format'], ['check:lint'], ['check:types']]),
-  ['test:unit'],
-  [BUILD],
-  ['test:embedded', BUILD],
-  // Its workers and those of the unit tests together would be more than two processors need.
-  ['test:postgres', BUILD, 'test:unit'],
-];
+/** The parts of each tier, each with those that end before it begins. */
+const PARTS = {
+  core: [...CHECKS, ['specs:core', BUILD, 'specs:unit']],
+  full: [
+    ...[...CHECKS, ['check:lint:typed'], ['check:types:full']],
+    ['specs:embedded', BUILD],
+    // Its workers and those of the unit tests together would be more than two processors need.
+    ['specs:full', BUILD, 'specs:unit'],
+  ],
+  nightly: [
+    [BUILD],
+    ['specs:nightly', BUILD],
+    ['prove:nightly', 'specs:nightly'],
+    ['prove:planted', 'prove:nightly'],
+    ['prove:mutants', 'prove:planted'],
+  ],
+};
+const NEEDS_SERVICES = ['specs:full', 'specs:nightly', 'prove:nightly', 'prove:planted'];
 
-/** So many spec files may fail once: they run again, alone, and the summary names them. */
-const MOST_RUN_AGAIN = process.env.GATEHOUSE_TEST_ONCE === undefined ? 2 : 0;
+const OTHER_TIERS = {
+  full: 'PostgreSQL and Redis, browsers, the chart, proxies, certificates, packages, Python',
+  nightly: 'further browsers, all pictures, upgrades, and the proof of revocation',
+};
+
+const [, , tier = 'core'] = process.argv;
+/** So many spec files of the full tier may fail once: they run again, alone, and the summary names them. */
+const MOST_RUN_AGAIN = tier === 'full' && process.env.GATEHOUSE_TEST_ONCE === undefined ? 2 : 0;
 
 const missing = missingServices();
-const skipsPostgres = missing.length > 0 && process.env.CI === undefined;
+const skipsServices = missing.length > 0 && process.env.CI === undefined;
 const env = { ...process.env, GATEHOUSE_TEST_SKIP_BUILD: '1' };
-if (!skipsPostgres) {
-  env.GATEHOUSE_TEST_BOTH = '1';
+if (tier === 'core' && process.env.DATABASE_URL !== undefined) {
+  Object.assign(env, {
+    GATEHOUSE_TEST_DATABASE: 'postgres',
+    TEST_DATABASE_URL: process.env.DATABASE_URL,
+  });
 }
 
 const PASSED = 'passed';
@@ -37,7 +54,7 @@ const results = mkdtempSync(join(tmpdir(), 'gatehouse-results-'));
 /** By part, in the order in which they ended. */
 const outcomes = new Map();
 const ends = new Map();
-for (const [part, ...before] of PARTS) {
+for (const [part, ...before] of PARTS[tier]) {
   const begin = Promise.all(before.map((one) => ends.get(one)));
   ends.set(
     part,
@@ -62,17 +79,19 @@ rmSync(results, { recursive: true });
 
 const isWhole = [...outcomes].every(
   ([part, { outcome }]) =>
-    outcome.startsWith(PASSED) || (part === 'test:postgres' && skipsPostgres),
+    outcome.startsWith(PASSED) || (NEEDS_SERVICES.includes(part) && skipsServices),
 );
 console.log(`\nSummary\n${[...outcomes].map(lineOf).join('\n')}`);
-if (skipsPostgres) {
+if (tier !== 'core' && skipsServices) {
   console.warn('On Debian: apt-get install postgresql redis-server');
 }
+const others = Object.keys(OTHER_TIERS).filter((other) => other !== tier);
+console.log(`Not run here:\n${others.map(describeTier).join('\n')}`);
 process.exit(isWhole ? 0 : 1);
 
 /** @returns {{ outcome: string } | null} */
 function reasonNotToRun(part, before) {
-  if (part === 'test:postgres' && skipsPostgres) {
+  if (NEEDS_SERVICES.includes(part) && skipsServices) {
     return { outcome: `NOT RUN: ${missing.join(' and ')} cannot be found` };
   }
   const isBuilt = outcomes.get(BUILD)?.outcome === PASSED;
@@ -92,7 +111,7 @@ async function run(part, more = []) {
 }
 
 function isOfSpecs(part) {
-  return part.startsWith('test:');
+  return part.startsWith('specs:');
 }
 
 function resultOf(part) {
@@ -115,7 +134,12 @@ function failedFilesOf(part) {
 }
 
 function lineOf([part, { outcome, seconds }]) {
-  return `  ${part.padEnd(15)}${outcome}${seconds === undefined ? '' : ` (${seconds} s)`}`;
+  return `  ${part.padEnd(17)}${outcome}${seconds === undefined ? '' : ` (${seconds} s)`}`;
+}
+
+function describeTier(other) {
+  const count = specFiles().filter((path) => tiersOf(path).includes(other)).length;
+  return `  npm run test:${other.padEnd(9)}${count} spec files: ${OTHER_TIERS[other]}`;
 }
 
 function missingServices() {

@@ -90,7 +90,7 @@ class SpecsRunner {
     const children = [];
     for (const name of readdirSync(folder, { recursive: true }).sort()) {
       // Random cases would decide about a mutant by chance, and take long.
-      if (name.endsWith('.spec.ts') && !name.endsWith('.property.spec.ts')) {
+      if (/\.(integration-)?spec\.ts$/.test(name) && !name.endsWith('.property.spec.ts')) {
         children.push(await loadSpec(name, pathToFileURL(resolve(join(folder, name))).href));
       }
     }

@@ -17,7 +17,7 @@ import { readPlanted } from './planted.mjs';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 /** A bug may let a test wait for ever, which is a failure too. */
-const LIMIT_MS = { unit: 60_000, postgres: 900_000 };
+const LIMIT_MS = { unit: 60_000, full: 900_000, nightly: 900_000 };
 const SEED = Number(process.env.GATEHOUSE_PROOF_SEED ?? 1);
 
 const names = process.argv.slice(2);
@@ -118,7 +118,8 @@ async function explore(instance) {
 function runTest(part, test, seed) {
   const report = join(copy, 'report.json');
   rmSync(report, { force: true });
-  const project = /(db|e2e)-spec\.ts$/.test(part) ? 'postgres' : 'unit';
+  const [, kind = 'unit'] = /\.(e2e|full|nightly)-spec\.ts$/.exec(part) ?? [];
+  const project = kind === 'e2e' ? 'full' : kind;
   const jest = ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning'];
   const limit = `--testTimeout=${LIMIT_MS[project]}`;
   const reporting = ['--json', '--outputFile', report, '--forceExit'];

@@ -79,7 +79,7 @@ const NAMELESS = /(^|[/.-])(utils?|helpers?|misc|shared)([/.-]|$)/;
 const IMPURE_WORDS = ['process', 'Date.now', 'new Date()', 'Math.random', 'performance', 'fetch'];
 /** Time and chance are arguments here. */
 const PURE: readonly string[] = ['policy', 'protocol', 'x509'];
-const TEST_FILE = /\.(db-|e2e-)?spec\.ts$|\/conformance\//;
+const TEST_FILE = /spec\.ts$|\/conformance\//;
 const MAX_LINES = 400;
 const MAX_FILES_IN_FOLDER = 20;
 /** The files are generated, so their length does not matter. */

@@ -1,6 +1,8 @@
 import asyncHooks from 'node:async_hooks';
 import { createRequire } from 'node:module';
 import { TestEnvironment } from 'jest-environment-node';
+import * as keptDatabases from './kept-databases.mjs';
+import { forbidReachingOut } from './pure-unit.mjs';
 import * as serverProcesses from './server-processes.mjs';
 
 const { AsyncLocalStorage } = asyncHooks;
@@ -12,11 +14,22 @@ const require = createRequire(import.meta.url);
  */
 export default class SpecEnvironment extends TestEnvironment {
   #storages = [];
+  #isUnit;
+  #permitReachingOut = () => undefined;
+
+  constructor(config, context) {
+    super(config, context);
+    this.#isUnit = context.testPath.endsWith('.spec.ts');
+  }
 
   async setup() {
     await super.setup();
+    if (this.#isUnit) {
+      this.#permitReachingOut = forbidReachingOut();
+    }
     const storages = this.#storages;
     Object.defineProperty(this.global, 'playwright', { get: () => require('playwright-core') });
+    this.global.keptDatabases = keptDatabases;
     this.global.serverProcesses = serverProcesses;
     provide(
       class extends AsyncLocalStorage {
@@ -31,6 +44,7 @@ export default class SpecEnvironment extends TestEnvironment {
   async teardown() {
     provide(AsyncLocalStorage);
     this.#storages.forEach((storage) => storage.disable());
+    this.#permitReachingOut();
     await super.teardown();
   }
 }

@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
 
 // node tools/lint/commits.mjs [RANGE]
 // Checks the subjects of commits: conventional, and at most 72 characters.
@@ -8,7 +9,11 @@ const CONVENTIONAL =
 /** The last commit before the rule. */
 const SINCE = 'f3c0c1f';
 
-const git = (...args) => execFileSync('git', args, { encoding: 'utf8' });
+const git = (...args) => execFileSync('git', args, { encoding: 'utf8', stdio: 'pipe' });
+if (!existsSync(new URL('../../.git', import.meta.url))) {
+  console.log('There are no commits to check: this is no clone.');
+  process.exit();
+}
 const subjects = git(
   'log',
   '--no-merges',

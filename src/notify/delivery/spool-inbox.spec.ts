@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,6 +6,9 @@ import { SpoolInbox } from './spool-inbox.js';
 import { entryFor } from './spool-entry.js';
 import { ownerOfThisProcess } from './spool-name.js';
 import { Spool } from './spool.js';
+
+/** Larger than the id of any process (proc(5), pid_max). */
+const NO_PID = 2 ** 30;
 
 const ACCOUNT = { server: 'https://s.test', accountId: 'a', settingsFile: null };
 
@@ -60,8 +62,7 @@ describe(SpoolInbox.name, () => {
     leave(ownerOfThisProcess());
     expect(await spool.add([entry('one')])).toMatchObject({ claims: [], known: ['one'] });
     expect(await idsOf(spool)).toEqual([]);
-    const dead = spawnSync(process.execPath, ['-e', '']).pid;
-    leave(ownerOfThisProcess().replace(`-${process.pid}-`, `-${dead}-`));
+    leave(ownerOfThisProcess().replace(`-${process.pid}-`, `-${NO_PID}-`));
     await spool.tidy();
     const [name] = await spool.due();
     expect(name && (await spool.claim(name))?.entry).toMatchObject({ id: 'one' });

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { RISC, SsfTransmitter } from '../../fakes/ssf-transmitter.js';
 import { AdminCalls, AdminTokensFile, adminUrlOf } from '../../fixtures/admin-fixture.js';
 import { KEYLESS, OffboardingFixture } from '../../fixtures/offboarding-fixture.js';
-import { IS_POSTGRES, type Server } from '../../fixtures/programs/server-fixture.js';
+import { type Server } from '../../fixtures/programs/server-fixture.js';
 import { ScimFixture } from '../../fixtures/scim-fixture.js';
 import { createCliUser, type CliUser } from '../../fixtures/programs/cli-fixture.js';
 import { call, refusalOf, type Answer, type Json } from '../../helpers/client.js';
@@ -17,9 +17,8 @@ interface EndOptions {
   readonly provider?: string;
 }
 
-const withServices = IS_POSTGRES ? describe : describe.skip;
-withServices.each(['oid', 'externalId'] as const)(
-  'refusals of people without an account, matched by %s (needs PostgreSQL)',
+describe.each(['oid', 'externalId'] as const)(
+  'refusals of people without an account, matched by %s',
   (match) => {
     let fixture: OffboardingFixture;
     let scim: ScimFixture;

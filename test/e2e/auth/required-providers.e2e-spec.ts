@@ -1,6 +1,6 @@
 import { call, expectErrorShape, logIn, type Login, refusalOf } from '../../helpers/client.js';
 import { connect, refusedConnect } from '../../helpers/client-live.js';
-import { IS_POSTGRES, startServer } from '../../fixtures/programs/server-fixture.js';
+import { startServer } from '../../fixtures/programs/server-fixture.js';
 import { runSql } from '../../fixtures/programs/services-fixture.js';
 
 const OKTA = [
@@ -97,8 +97,7 @@ describe('an account without a required provider', () => {
   });
 });
 
-const withSql = IS_POSTGRES ? describe : describe.skip;
-withSql('an account with the required identity (needs SQL: PostgreSQL only)', () => {
+describe('an account with the required identity', () => {
   const link = (status: string, provider = 'okta') =>
     runSql(
       server.databaseUrl,

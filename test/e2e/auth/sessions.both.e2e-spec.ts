@@ -8,7 +8,7 @@ import {
   type Json,
 } from '../../helpers/client.js';
 import { connect } from '../../helpers/client-live.js';
-import { IS_POSTGRES, startServer, type Server } from '../../fixtures/programs/server-fixture.js';
+import { HAS_SQL, startServer, type Server } from '../../fixtures/programs/server-fixture.js';
 import { createStore, type Store } from '../../fixtures/programs/store-fixture.js';
 import {
   endSession,
@@ -230,8 +230,8 @@ describe('the sessions of an account', () => {
   });
 });
 
-const withSql = IS_POSTGRES ? describe : describe.skip;
-withSql('the rows of sessions (needs SQL: PostgreSQL only)', () => {
+const withSql = HAS_SQL ? describe : describe.skip;
+withSql('the rows of sessions (needs SQL)', () => {
   let store: Store;
   let own: Server;
   let client: Client;

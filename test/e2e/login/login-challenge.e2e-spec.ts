@@ -16,7 +16,7 @@ import {
   makeDeviceKey,
   refusalOf,
 } from '../../helpers/client.js';
-import { IS_POSTGRES, type Server, startServer } from '../../fixtures/programs/server-fixture.js';
+import { type Server, startServer } from '../../fixtures/programs/server-fixture.js';
 import { runSql } from '../../fixtures/programs/services-fixture.js';
 
 const ANSWER: RequestAnswer = {
@@ -90,8 +90,7 @@ describe('a challenge that the server issued', () => {
     expect(refusalOf(answer)).toEqual({ status: 401, code: 'challenge-expired' });
   });
 
-  const withSql = IS_POSTGRES ? it : it.skip;
-  withSql('is refused after it expired, and is deleted (needs SQL: PostgreSQL only)', async () => {
+  it('is refused after it expired, and is deleted', async () => {
     const challenge = await issueChallenge(server);
     const onChallenge = (sql: string) =>
       runSql(server.databaseUrl, `${sql} WHERE challenge = $1`, [challenge]);

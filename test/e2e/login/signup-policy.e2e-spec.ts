@@ -8,7 +8,7 @@ import {
   refusalOf,
 } from '../../helpers/client.js';
 import { type Server, startServer } from '../../fixtures/programs/server-fixture.js';
-import { createStore, IS_POSTGRES, type Store } from '../../fixtures/programs/store-fixture.js';
+import { createStore, type Store } from '../../fixtures/programs/store-fixture.js';
 import { runSql } from '../../fixtures/programs/services-fixture.js';
 
 const key = makeDeviceKey();
@@ -89,10 +89,8 @@ describe('sign-up switched off', () => {
   });
 
   it('stores nothing of refused sign-ups', async () => {
-    if (IS_POSTGRES) {
-      const rows = await runSql(server.databaseUrl, 'SELECT public_key FROM account');
-      expect(rows).toEqual([{ public_key: key.raw }]);
-    }
+    const rows = await runSql(server.databaseUrl, 'SELECT public_key FROM account');
+    expect(rows).toEqual([{ public_key: key.raw }]);
     await server.kill('SIGTERM');
     server = await startServer({ store });
     expect(await logIn(server, stranger)).toMatchObject({ created: true });

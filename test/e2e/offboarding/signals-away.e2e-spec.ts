@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { SsfTransmitter } from '../../fakes/ssf-transmitter.js';
 import { KEYLESS, OffboardingFixture } from '../../fixtures/offboarding-fixture.js';
 import { createCliUser } from '../../fixtures/programs/cli-fixture.js';
-import { IS_POSTGRES } from '../../fixtures/programs/server-fixture.js';
 import { ScimFixture } from '../../fixtures/scim-fixture.js';
 import { connect } from '../../helpers/client-live.js';
 import type { Json } from '../../helpers/client.js';
@@ -11,8 +10,7 @@ const AUDIENCE = 'https://gate.example.com';
 /** The shortest that the server accepts. */
 const INTERVAL_SECONDS = 60;
 
-const withServices = IS_POSTGRES ? describe : describe.skip;
-withServices('while directory and transmitter are away (needs PostgreSQL and Redis)', () => {
+describe('while directory and transmitter are away', () => {
   let fixture: OffboardingFixture;
   let scim: ScimFixture;
   let transmitter: SsfTransmitter;

@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connect } from '../../../helpers/client-live.js';
 import { call, logIn, makeDeviceKey, refusalOf, type Login } from '../../../helpers/client.js';
-import { IS_POSTGRES } from '../../../fixtures/programs/server-fixture.js';
 import { runSql } from '../../../fixtures/programs/services-fixture.js';
 import {
   begin,
@@ -165,8 +164,7 @@ describe('unlinking a provider', () => {
   });
 });
 
-const withSql = IS_POSTGRES ? describe : describe.skip;
-withSql('the rows of a link (needs SQL: PostgreSQL only)', () => {
+describe('the rows of a link', () => {
   it('stores a sealed credential, and one audit event for each change', async () => {
     const { token, accountId } = await linkedAccount('jana');
     const rows = await runSql<{ credentials: Buffer; facts: object }>(

@@ -3,7 +3,7 @@ import {
   useChromium,
   type Visitor,
 } from '../../../fixtures/programs/browser-fixture.js';
-import { IS_POSTGRES, startServer } from '../../../fixtures/programs/server-fixture.js';
+import { startServer } from '../../../fixtures/programs/server-fixture.js';
 import { runSql } from '../../../fixtures/programs/services-fixture.js';
 import { addAuthenticator, type Passkeys } from '../../../fixtures/passkey-fixture.js';
 import { call } from '../../../helpers/client.js';
@@ -232,7 +232,7 @@ inChromium('the key that a browser keeps', () => {
     expect(await isKept()).toBe(false);
   });
 
-  (IS_POSTGRES ? it : it.skip)('is forgotten when the account is disabled', async () => {
+  it('is forgotten when the account is disabled', async () => {
     await keepKey();
     await open(visitor, 'Overview');
     const id = await accountId(visitor);

@@ -2,7 +2,6 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { IS_POSTGRES } from '../../test/fixtures/programs/server-fixture.js';
 import { SeededRandom } from '../../test/fixtures/seeded-random.js';
 import { revocationBounds } from '../../src/policy/admission/revocation.js';
 import { findFaults, line } from './check.js';
@@ -26,8 +25,7 @@ const BOUNDS = {
   connectionMs: revocationBounds(CACHE_SECONDS * 1000).replicaSeconds * 1000,
 };
 
-const withServices = IS_POSTGRES ? describe : describe.skip;
-withServices('histories under faults (needs PostgreSQL and Redis)', () => {
+describe('histories under faults', () => {
   const test = async (): Promise<void> => {
     for (const [index, replicas] of [2, 4].entries()) {
       // Half of them at each number, and the only one at two.

@@ -1,6 +1,5 @@
 import { refusalOf } from '../../../helpers/client.js';
 import {
-  IS_POSTGRES,
   startServer,
   type Server,
 } from '../../../fixtures/programs/server-fixture.js';
@@ -113,8 +112,7 @@ describe('logins without a device key under other policies', () => {
   });
 });
 
-const several = IS_POSTGRES ? describe : describe.skip;
-several('logins without a device key on two replicas (PostgreSQL only)', () => {
+describe('logins without a device key on two replicas', () => {
   it('creates one account for a hundred simultaneous first logins on two replicas', async () => {
     const fixture = await startFixture();
     const replicas = [fixture.server, await another(fixture, { PORT: '0' })];

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { TestAuthority } from '../../fixtures/certificates-fixture.js';
 import { useCliUser } from '../../fixtures/programs/cli-fixture.js';
-import { createStore, IS_POSTGRES } from '../../fixtures/programs/store-fixture.js';
+import { createStore } from '../../fixtures/programs/store-fixture.js';
 import { createDatabase } from '../../fixtures/programs/services-fixture.js';
 import { freePort } from '../../fixtures/programs/service-process.js';
 
@@ -254,7 +254,7 @@ describe('gatehouse migrate', () => {
     }
   });
 
-  (IS_POSTGRES ? it : it.skip)('plans, checks and runs what is pending, once', async () => {
+  it('plans, checks and runs what is pending, once', async () => {
     const { url, drop } = await createDatabase(process.env['TEST_DATABASE_URL'] ?? '');
     const env = { DATABASE_URL: url, SERVICE_MASTER_SECRET: SECRET };
     const migrate = async (

@@ -12,7 +12,6 @@ import {
 } from '../../../fixtures/certificates-fixture.js';
 import { call } from '../../../helpers/client.js';
 import { connect, type LiveClient } from '../../../helpers/client-live.js';
-import { IS_POSTGRES } from '../../../fixtures/programs/server-fixture.js';
 import { createStore, type Store } from '../../../fixtures/programs/store-fixture.js';
 import { freePort } from '../../../fixtures/programs/service-process.js';
 import { waitFor } from '../../../helpers/wait.js';
@@ -205,8 +204,7 @@ describe('a revocation list at an address', () => {
   });
 });
 
-const withPostgres = IS_POSTGRES ? describe : describe.skip;
-withPostgres('the certificate of a session that does not send it again (needs PostgreSQL)', () => {
+describe('the certificate of a session that does not send it again', () => {
   let store: Store;
   let sql: Pool;
   let direct: DirectServer;
@@ -358,7 +356,7 @@ withPostgres('the certificate of a session that does not send it again (needs Po
   });
 });
 
-withPostgres('a changed rule for certificates (needs PostgreSQL)', () => {
+describe('a changed rule for certificates', () => {
   it('ends access at the next check after the rules changed, without a login', async () => {
     const store = await createStore();
     const sql = new Pool({ connectionString: store.databaseUrl ?? '', max: 1 });

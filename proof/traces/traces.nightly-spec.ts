@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { AdminTokensFile } from '../../test/fixtures/admin-fixture.js';
 import { EventStreamFixture } from '../../test/fixtures/event-stream-fixture.js';
 import { OffboardingFixture } from '../../test/fixtures/offboarding-fixture.js';
-import { IS_POSTGRES } from '../../test/fixtures/programs/server-fixture.js';
 import { backends } from '../../test/fixtures/resource-server-fixture.js';
 import { BEHIND_PROXY } from '../../test/helpers/device-calls.js';
 import { DrivenReplica } from './driven-replica.js';
@@ -20,8 +19,7 @@ const SEED = process.env['GATEHOUSE_PROOF_SEED'] ?? '1';
 const LIMIT_MS = 1_200_000 + COUNT * 3_000;
 const SAID_EVERY = 100;
 
-const withServices = IS_POSTGRES ? describe : describe.skip;
-withServices('traces of the model (two replicas; needs PostgreSQL and Redis)', () => {
+describe('traces of the model (two replicas)', () => {
   const directory = mkdtempSync(join(tmpdir(), 'gatehouse-traces-'));
   const setup = backends([BACKEND]);
   let fixture: OffboardingFixture;

@@ -6,7 +6,7 @@ import {
   type Answer,
   type DeviceKey,
 } from '../../../helpers/client.js';
-import { IS_POSTGRES, startServer } from '../../../fixtures/programs/server-fixture.js';
+import { startServer } from '../../../fixtures/programs/server-fixture.js';
 import { runSql } from '../../../fixtures/programs/services-fixture.js';
 import { waitFor } from '../../../helpers/wait.js';
 import { startOidc } from '../../../fixtures/oidc-provider-fixture.js';
@@ -177,8 +177,7 @@ describe('a provider that is removed while a login is pending', () => {
   });
 });
 
-const withSql = IS_POSTGRES ? describe : describe.skip;
-withSql('the issuer of an identity (needs SQL: PostgreSQL only)', () => {
+describe('the issuer of an identity', () => {
   const issuerOf = async (login: string): Promise<string | null | undefined> => {
     const text = `SELECT issuer FROM identity WHERE provider = 'okta' AND login = $1`;
     const rows = await runSql<{ issuer: string | null }>(server.databaseUrl, text, [login]);

@@ -6,7 +6,7 @@ import {
   makeDeviceKey,
   refusalOf,
 } from '../../../helpers/client.js';
-import { IS_POSTGRES, startServer } from '../../../fixtures/programs/server-fixture.js';
+import { startServer } from '../../../fixtures/programs/server-fixture.js';
 import {
   BEHIND_PROXY,
   DeviceCalls,
@@ -139,8 +139,7 @@ describe('an approval that was given with a stolen token and not claimed yet', (
 
 /** A server compares milliseconds, and `now()` may be a part of one ahead. */
 const EXPIRED = "now() - interval '1 second'";
-const withSql = IS_POSTGRES ? describe : describe.skip;
-withSql('states that only SQL can create (PostgreSQL only)', () => {
+describe('states that only SQL can create', () => {
   let client: Client;
   beforeAll(async () => {
     client = new Client({ connectionString: server.databaseUrl ?? '' });

@@ -8,7 +8,7 @@ import {
   type RunningCli,
 } from '../../fixtures/programs/cli-fixture.js';
 import type { Json } from '../../helpers/client.js';
-import { IS_POSTGRES, startServer } from '../../fixtures/programs/server-fixture.js';
+import { startServer } from '../../fixtures/programs/server-fixture.js';
 import { runSql } from '../../fixtures/programs/services-fixture.js';
 import { BEHIND_PROXY, makeX25519Key, startAddressProxy } from '../../helpers/device-calls.js';
 import { startLoginFixture } from '../../fixtures/provider-login-fixture.js';
@@ -131,7 +131,7 @@ describe('gatehouse login --code', () => {
     await expectNothingStored();
   });
 
-  (IS_POSTGRES ? it : it.skip)('ends when the code expires', async () => {
+  it('ends when the code expires', async () => {
     await signUp();
     const { cli, userCode } = await begin();
     await runSql(

@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AdminCalls, AdminTokensFile, adminUrlOf } from '../../test/fixtures/admin-fixture.js';
 import {
-  IS_POSTGRES,
   startServer,
   type Server,
 } from '../../test/fixtures/programs/server-fixture.js';
@@ -19,8 +18,7 @@ const CLIENTS = Math.min(ACTS, 60);
 const GATE_MS = 20;
 const POLL_MS = 100;
 
-const withServices = IS_POSTGRES ? describe : describe.skip;
-withServices('the bound of replicas that lose messages (needs PostgreSQL and Redis)', () => {
+describe('the bound of replicas that lose messages', () => {
   const random = new SeededRandom(SEED);
   let store: Store;
   let tokens: AdminTokensFile;

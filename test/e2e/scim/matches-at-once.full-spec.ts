@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { KEYLESS, OffboardingFixture, type Person } from '../../fixtures/offboarding-fixture.js';
-import { IS_POSTGRES, type Server } from '../../fixtures/programs/server-fixture.js';
+import { type Server } from '../../fixtures/programs/server-fixture.js';
 import { ScimFixture } from '../../fixtures/scim-fixture.js';
 import { refusalOf, type Answer, type Json } from '../../helpers/client.js';
 import { finish } from '../../helpers/keyless-calls.js';
@@ -13,8 +13,7 @@ const times = <Value>(make: (at: number) => Value): Value[] =>
 const statusesOf = (answers: readonly Answer[]): Set<number> =>
   new Set(answers.map(({ status }) => status));
 
-const withServices = IS_POSTGRES ? describe : describe.skip;
-withServices('first matches of people at once (needs PostgreSQL and Redis)', () => {
+describe('first matches of people at once', () => {
   let fixture: OffboardingFixture;
   let scim: ScimFixture;
   let one: Server;

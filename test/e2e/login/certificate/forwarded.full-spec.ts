@@ -6,7 +6,6 @@ import {
 import { call, refusalOf } from '../../../helpers/client.js';
 import { createStore, type Store } from '../../../fixtures/programs/store-fixture.js';
 import {
-  IS_POSTGRES,
   startServer,
   type Server,
 } from '../../../fixtures/programs/server-fixture.js';
@@ -105,7 +104,7 @@ describe('forwarded certificates', () => {
       ALLOWED_EMAIL_DOMAINS: 'corp.example',
     });
     replicas = [];
-    for (let count = 0; count < (IS_POSTGRES ? 2 : 1); count += 1) {
+    for (let count = 0; count < 2; count += 1) {
       replicas.push(await startServer({ env, store }));
     }
   });

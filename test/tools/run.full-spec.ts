@@ -2,28 +2,43 @@ import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join, relative } from 'node:path';
+import { specFiles, TIERS, tiersOf } from '../jest/tiers.mjs';
 
 const ROOT = join(import.meta.dirname, '../..');
 const JEST = join(ROOT, 'node_modules/jest/bin/jest.js');
 const RUN = join(import.meta.dirname, '../run.mjs');
 const ALL = [
-  ...['check:format', 'check:lint', 'check:types', 'test:unit'],
-  ...['build:tests', 'test:embedded', 'test:postgres'],
+  ...['check:format', 'check:lint', 'check:types', 'specs:unit', 'build:tests'],
+  ...['check:lint:typed', 'check:types:full', 'specs:embedded', 'specs:full'],
 ];
-const CHECKED = { GATEHOUSE_TEST_CHECKED: '1' };
 
-/** Lists the specs of all parts on PostgreSQL. */
-function specsOf(env: Readonly<Record<string, string>>): string[] {
-  const { stdout } = spawnSync(process.execPath, [JEST, '--listTests'], {
-    cwd: ROOT,
-    env: { PATH: process.env['PATH'], GATEHOUSE_TEST_DATABASE: 'postgres', ...env },
-    encoding: 'utf8',
-  });
-  const paths = stdout.split('\n').filter((path) => path !== '');
+/** Lists the specs of projects of Jest. */
+function specsOf(...projects: string[]): string[] {
+  const { stdout } = spawnSync(
+    process.execPath,
+    [JEST, '--listTests', '--selectProjects', ...projects],
+    { cwd: ROOT, env: { PATH: process.env['PATH'] }, encoding: 'utf8' },
+  );
+  const paths = stdout.split('\n').filter((path) => path.endsWith('spec.ts'));
   return paths.map((path) => relative(ROOT, path)).sort();
 }
 
-describe('npm test', () => {
+describe('the tiers', () => {
+  it('contain every spec file, each in exactly one', () => {
+    const files = specFiles().sort();
+    expect(files.filter((path) => tiersOf(path).length !== 1)).toEqual([]);
+    const core = files.filter((path) => tiersOf(path).includes('core'));
+    expect(specsOf('unit', 'core')).toEqual(core);
+    const more = files.filter((path) => tiersOf(path).includes('full'));
+    const run = specsOf('unit', 'full', 'embedded');
+    expect(run).toEqual([...core, ...more].sort());
+    const nightly = files.filter((path) => tiersOf(path).includes('nightly'));
+    expect(specsOf('nightly')).toEqual(nightly);
+    expect(Object.keys(TIERS)).toEqual(['core', 'full', 'nightly']);
+  });
+});
+
+describe('npm run test:full', () => {
   let bin: string;
 
   beforeEach(() => {
@@ -57,25 +72,28 @@ describe('npm test', () => {
     failing: readonly string[],
     env: Readonly<Record<string, string>> = {},
     script = '',
+    tier = 'full',
   ) {
     const calls = join(bin, 'calls');
     writeFileSync(calls, '');
     const cases = failing.map((name) => `${name}) exit 3;;`).join(' ');
     program('npm', `echo "$2" >> ${calls}\ncase "$2" in ${cases} esac\n${script}`);
-    const { status, stdout } = spawnSync(process.execPath, [RUN], {
+    const { status, stdout } = spawnSync(process.execPath, [RUN, tier], {
       env: { PATH: `${bin}${delimiter}/usr/bin${delimiter}/bin`, ...env },
       encoding: 'utf8',
     });
-    const summary = stdout.slice(stdout.indexOf('Summary')).trimEnd().split('\n').slice(1);
+    const [, summary = '', others = ''] =
+      /Summary\n([^]*)Not run here:\n([^]*)$/.exec(stdout) ?? [];
     const ran = readFileSync(calls, 'utf8').trim().split('\n');
     return {
       status,
       ran: ran.sort(),
+      others: others.trim().split('\n'),
       outcomes: Object.fromEntries(
-        summary.map((line) => [
-          line.slice(0, 17).trim(),
-          line.slice(17).replace(/ \(\d+ s\)$/, ''),
-        ]),
+        summary
+          .trimEnd()
+          .split('\n')
+          .map((line) => [line.slice(0, 19).trim(), line.slice(19).replace(/ \(\d+ s\)$/, '')]),
       ) as Record<string, string>,
     };
   }
@@ -83,13 +101,13 @@ describe('npm test', () => {
   const passed = Object.fromEntries(ALL.map((part) => [part, 'passed']));
 
   it('runs every part, and exits with 0 where all passed', () => {
-    expect(runWith([])).toEqual({ status: 0, ran: [...ALL].sort(), outcomes: passed });
+    expect(runWith([])).toMatchObject({ status: 0, ran: [...ALL].sort(), outcomes: passed });
   });
 
-  it.each(['check:format', 'test:unit', 'test:embedded'])(
+  it.each(['check:format', 'specs:unit', 'specs:embedded'])(
     'runs the parts after a failed %s, reports it, and exits with 1',
     (part) => {
-      expect(runWith([part])).toEqual({
+      expect(runWith([part])).toMatchObject({
         status: 1,
         ran: [...ALL].sort(),
         outcomes: { ...passed, [part]: 'FAILED' },
@@ -99,21 +117,21 @@ describe('npm test', () => {
 
   it('runs specs that failed once more, and names them where they pass', () => {
     const files = ['test/a.e2e-spec.ts', 'test/b.e2e-spec.ts'];
-    const { status, ran, outcomes } = runWith([], {}, failOnce('test:postgres', files, true));
+    const { status, ran, outcomes } = runWith([], {}, failOnce('specs:full', files, true));
     expect(status).toBe(0);
-    expect(outcomes['test:postgres']).toBe(
+    expect(outcomes['specs:full']).toBe(
       `passed, but these FAILED once and passed when they ran again: ${files.join(', ')}`,
     );
     const paths = files.map((file) => join(process.cwd(), file)).join(' ');
     expect(ran.filter((call) => call.startsWith('again'))).toEqual([`again ${paths}`]);
-    expect(outcomes['test:embedded']).toBe('passed');
+    expect(outcomes['specs:embedded']).toBe('passed');
   });
 
   it('fails where specs fail when they run again', () => {
-    const script = failOnce('test:unit', ['src/a.spec.ts'], false);
+    const script = failOnce('specs:unit', ['src/a.spec.ts'], false);
     expect(runWith([], {}, script)).toMatchObject({
       status: 1,
-      outcomes: { 'test:unit': 'FAILED', 'test:postgres': 'passed' },
+      outcomes: { 'specs:unit': 'FAILED', 'specs:full': 'passed' },
     });
   });
 
@@ -122,48 +140,29 @@ describe('npm test', () => {
     { files: 1, env: { GATEHOUSE_TEST_ONCE: '1' } },
   ])('runs no spec again where $files files failed with $env', ({ files, env }) => {
     const names = Array.from({ length: files }, (_, index) => `test/${index}.e2e-spec.ts`);
-    const { status, ran } = runWith([], env, failOnce('test:postgres', names, true));
+    const { status, ran } = runWith([], env, failOnce('specs:full', names, true));
     expect(status).toBe(1);
     expect(ran.filter((call) => call.startsWith('again'))).toEqual([]);
-  });
-
-  it('leaves out format, lint and types where they are checked already', () => {
-    const parts = ALL.slice(3);
-    expect(runWith([], CHECKED)).toEqual({
-      status: 0,
-      ran: [...parts].sort(),
-      outcomes: Object.fromEntries(parts.map((part) => [part, 'passed'])),
-    });
-  });
-
-  it('leaves out specs that are the same on any Node where they ran already, and no others', () => {
-    const all = specsOf({});
-    const remaining = specsOf(CHECKED);
-    const leftOut = all.filter((path) => !remaining.includes(path));
-    const same =
-      /^(proof|src\/(admin|policy|storage\/repositories)|test\/(architecture|chart|docker|docs|tools|e2e\/(web|admin|features|offboarding|scim)))\//;
-    expect(leftOut).toEqual(expect.arrayContaining(all.filter((path) => same.test(path))));
-    const own =
-      /^(src\/(cli|client|common|guard|notify|protocol|x509)|test\/e2e\/(health|packages|updates)|test\/e2e\/(auth\/(?!vouched-sessions)|cli\/(cli|devices|hostile-server|key)\.|http\/(?!abuse|arbitrary-input)|notify\/(inputs|notify|proxy|spool|walk-through|web-push)\.))/;
-    expect(leftOut.filter((path) => own.test(path) || path.includes('.both.'))).toEqual([]);
-  });
-
-  it('runs the specs of both kinds of database on one of them where they ran already', () => {
-    const ofBoth = (database: string) =>
-      specsOf({ ...CHECKED, GATEHOUSE_TEST_BOTH: '1', GATEHOUSE_TEST_DATABASE: database }).filter(
-        (path) => path.includes('.both.'),
-      );
-    expect(ofBoth('embedded')).toEqual(specsOf({}).filter((path) => path.includes('.both.')));
-    expect(ofBoth('postgres')).toEqual([]);
   });
 
   it('runs nothing on a build that failed, and says so', () => {
     const { status, ran, outcomes } = runWith(['build:tests']);
     expect(status).toBe(1);
-    expect(ran).toEqual(ALL.slice(0, 5).sort());
+    expect(ran).toEqual(ALL.slice(0, 7).sort());
     const notRun = 'NOT RUN: the build failed';
     expect(outcomes).toMatchObject({
-      ...{ 'build:tests': 'FAILED', 'test:embedded': notRun, 'test:postgres': notRun },
+      ...{ 'build:tests': 'FAILED', 'specs:embedded': notRun, 'specs:full': notRun },
     });
+  });
+
+  it('runs the core alone for npm test, repeats nothing, and lists the other tiers', () => {
+    const script = failOnce('specs:core', ['test/a.e2e-spec.ts'], true);
+    const { status, ran, others } = runWith([], {}, script, 'core');
+    expect(status).toBe(1);
+    expect(ran).toEqual([...ALL.slice(0, 5), 'specs:core'].sort());
+    expect(others).toEqual([
+      expect.stringMatching(/^npm run test:full +\d+ spec files: /),
+      expect.stringMatching(/^ *npm run test:nightly +\d+ spec files: /),
+    ]);
   });
 });

@@ -6,7 +6,7 @@ import {
 } from '../../../fixtures/programs/browser-fixture.js';
 import { formatDeviceKey } from '../../../../src/client/crypto/key-text.js';
 import { call } from '../../../helpers/client.js';
-import { IS_POSTGRES, startServer } from '../../../fixtures/programs/server-fixture.js';
+import { startServer } from '../../../fixtures/programs/server-fixture.js';
 import { runSql } from '../../../fixtures/programs/services-fixture.js';
 import {
   accountId,
@@ -65,7 +65,7 @@ inChromium('the session and the key on the account page', () => {
     await seesSignIn(visitor);
   });
 
-  (IS_POSTGRES ? it : it.skip)('shows the sign-in when the account was disabled', async () => {
+  it('shows the sign-in when the account was disabled', async () => {
     await createAccount(visitor);
     const id = await accountId(visitor);
     await runSql(server.databaseUrl, 'UPDATE account SET disabled_at = now() WHERE id = $1', [id]);
@@ -205,7 +205,7 @@ inChromium('the session and the key on the account page', () => {
     await sees('Edge on Android');
   });
 
-  (IS_POSTGRES ? it : it.skip)('asks for a new sign-in before the account is deleted', async () => {
+  it('asks for a new sign-in before the account is deleted', async () => {
     const key = await createAccount(visitor);
     const old = { token: await tokenOf(visitor) };
     await runSql(
