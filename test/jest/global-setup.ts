@@ -19,8 +19,8 @@ export const cleanups: Cleanup[] = [];
 
 /**
  * Builds what is stale (not with GATEHOUSE_TEST_SKIP_BUILD=1). Sets TEST_EMBEDDED_TEMPLATE, a migrated
- * database to copy; with PostgreSQL also TEST_DATABASE_URL, TEST_DATABASE_TEMPLATE and TEST_REDIS_URL.
- * Where both kinds of database run at once, PostgreSQL has the specs that use TEST_NETWORK_NAMESPACE.
+ * database to copy; with PostgreSQL also TEST_DATABASE_TEMPLATE and, unless a server is given, TEST_DATABASE_URL,
+ * TEST_REDIS_URL and TEST_NETWORK_NAMESPACE.
  */
 export default async function globalSetup({ rootDir }: { rootDir: string }): Promise<void> {
   if (process.env['GATEHOUSE_TEST_SKIP_BUILD'] !== '1') {
@@ -31,13 +31,10 @@ export default async function globalSetup({ rootDir }: { rootDir: string }): Pro
     });
   }
   try {
-    const isPostgres = process.env['GATEHOUSE_TEST_DATABASE'] === 'postgres';
-    if (isPostgres || process.env['GATEHOUSE_TEST_BOTH'] === undefined) {
-      cleanups.push(makeNamespaceOfRun() ?? (() => undefined));
-    }
     loadEmbeddedTemplate(rootDir);
-    if (isPostgres) {
-      await startServices();
+    if (process.env['GATEHOUSE_TEST_DATABASE'] === 'postgres') {
+      const given = process.env['TEST_DATABASE_URL'];
+      await (given === undefined ? startServices() : createTemplate(given));
     }
   } catch (error) {
     // Jest does not run the teardown after a setup that failed.
@@ -67,13 +64,19 @@ function loadEmbeddedTemplate(rootDir: string): void {
 }
 
 async function startServices(): Promise<void> {
+  cleanups.push(makeNamespaceOfRun() ?? (() => undefined));
   const postgres = await startPostgres({ durable: false });
   cleanups.push(() => postgres.stop());
   const redis = await startRedis();
   cleanups.push(() => redis.stop());
-  const template = 'gatehouse_template';
-  migrateDatabase((await createDatabase(postgres.url, { name: template })).url);
+  await createTemplate(postgres.url);
   process.env['TEST_DATABASE_URL'] = postgres.url;
-  process.env['TEST_DATABASE_TEMPLATE'] = template;
   process.env['TEST_REDIS_URL'] = redis.url;
+}
+
+async function createTemplate(server: string): Promise<void> {
+  const { url, drop } = await createDatabase(server);
+  cleanups.push(drop);
+  migrateDatabase(url);
+  process.env['TEST_DATABASE_TEMPLATE'] = new URL(url).pathname.slice(1);
 }
