@@ -9,7 +9,7 @@ import { sessionIdOf } from '../../fixtures/sessions-fixture.js';
 const fixture = await OffboardingFixture.open();
 const env = { ...KEYLESS, AUTH_SIGNUP_PROVIDERS: 'people', AUTH_ACCESS_CACHE_SECONDS: '15' };
 const one = await fixture.start(env);
-const other = await fixture.start(env);
+const other = await fixture.another(env);
 afterAll(() => fixture.close());
 
 describe('back-channel logout', () => {

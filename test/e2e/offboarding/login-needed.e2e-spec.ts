@@ -14,8 +14,9 @@ describe('a provider that gives no refresh token, and is required', () => {
   beforeAll(async () => {
     fixture = await OffboardingFixture.open();
     fixture.provider.givesRefreshTokens = false;
-    one = await fixture.start();
-    other = await fixture.start({ SERVICE_UPDATES_TRANSPORTS: 'websocket,polling' });
+    const env = { SERVICE_UPDATES_TRANSPORTS: 'websocket,polling' };
+    one = await fixture.start(env);
+    other = await fixture.another(env);
   });
   afterAll(() => fixture.close());
 

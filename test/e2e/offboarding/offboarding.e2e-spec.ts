@@ -6,7 +6,7 @@ import { unlink } from '../../fixtures/provider-login-fixture.js';
 
 const fixture = await OffboardingFixture.open();
 const one = await fixture.start();
-const other = await fixture.start();
+const other = await fixture.another();
 afterAll(() => fixture.close());
 
 describe('leaving a required provider', () => {

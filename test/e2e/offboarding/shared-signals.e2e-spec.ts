@@ -35,7 +35,7 @@ const envWith = (change: object = {}) => ({
 const fixture = await OffboardingFixture.open();
 const transmitter = await SsfTransmitter.start(AUDIENCE);
 const one = await fixture.start(envWith());
-const other = await fixture.start(envWith());
+const other = await fixture.another(envWith());
 afterAll(async () => {
   await fixture.close();
   await transmitter.close();

@@ -38,7 +38,7 @@ const env = {
   AUTH_ACCESS_CACHE_SECONDS: '15',
 };
 const one = await fixture.start(env);
-const other = await fixture.start(env);
+const other = await fixture.another(env);
 afterAll(() => fixture.close());
 
 describe('universal logout', () => {

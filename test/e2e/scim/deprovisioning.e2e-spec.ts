@@ -25,7 +25,7 @@ describe('deprovisioning by SCIM', () => {
       AUTH_ACCESS_CACHE_SECONDS: '15',
     };
     one = await fixture.start(env);
-    other = await fixture.start(env);
+    other = await fixture.another(env);
   });
   afterAll(() => fixture.close());
 

@@ -8,7 +8,7 @@ const fixture = await OffboardingFixture.open();
 // A message between replicas ends a connection before its next regular check.
 const env = { ...KEYLESS, AUTH_ACCESS_CACHE_SECONDS: '15' };
 const one = await fixture.start(env);
-const other = await fixture.start(env);
+const other = await fixture.another(env);
 afterAll(() => fixture.close());
 
 describe('leaving the only provider of an account, where none is required', () => {
