@@ -3,7 +3,7 @@ import { createServer } from 'node:net';
 import { specFiles, tiersOf } from '../jest/tiers.mjs';
 
 describe('spec files', () => {
-  it('name exactly one tier each', () => {
+  it('has exactly one tier in each name', () => {
     const files = specFiles();
     expect(files.length).toBeGreaterThan(300);
     expect(files.filter((path) => tiersOf(path).length !== 1)).toEqual([]);

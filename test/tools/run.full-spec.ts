@@ -24,7 +24,7 @@ function specsOf(...projects: string[]): string[] {
 }
 
 describe('the tiers', () => {
-  it('contain every spec file, each in exactly one', () => {
+  it('puts every spec file in exactly one tier', () => {
     const files = specFiles().sort();
     expect(files.filter((path) => tiersOf(path).length !== 1)).toEqual([]);
     const core = files.filter((path) => tiersOf(path).includes('core'));
