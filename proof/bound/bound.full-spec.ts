@@ -1,9 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AdminCalls, AdminTokensFile, adminUrlOf } from '../../test/fixtures/admin-fixture.js';
-import {
-  startServer,
-  type Server,
-} from '../../test/fixtures/programs/server-fixture.js';
+import { startServer, type Server } from '../../test/fixtures/programs/server-fixture.js';
 import { createStore, type Store } from '../../test/fixtures/programs/store-fixture.js';
 import { SeededRandom } from '../../test/fixtures/seeded-random.js';
 import { tokenOf } from '../../test/fixtures/sessions-fixture.js';

@@ -8,11 +8,7 @@ import {
   type UpdateConnection,
 } from '../../../src/client/updates/connect-updates.js';
 import { call, logIn, type Login } from '../../helpers/client.js';
-import {
-  OWN_PROCESS,
-  type Server,
-  startServer,
-} from '../../fixtures/programs/server-fixture.js';
+import { OWN_PROCESS, type Server, startServer } from '../../fixtures/programs/server-fixture.js';
 import { createStore, type Store } from '../../fixtures/programs/store-fixture.js';
 import { type Service, startRedis } from '../../fixtures/programs/services-fixture.js';
 import { waitFor } from '../../helpers/wait.js';

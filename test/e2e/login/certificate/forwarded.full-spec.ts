@@ -5,10 +5,7 @@ import {
 } from '../../../fixtures/certificates-fixture.js';
 import { call, refusalOf } from '../../../helpers/client.js';
 import { createStore, type Store } from '../../../fixtures/programs/store-fixture.js';
-import {
-  startServer,
-  type Server,
-} from '../../../fixtures/programs/server-fixture.js';
+import { startServer, type Server } from '../../../fixtures/programs/server-fixture.js';
 import {
   auditOf,
   callFrom,

@@ -1,8 +1,5 @@
 import { refusalOf } from '../../../helpers/client.js';
-import {
-  startServer,
-  type Server,
-} from '../../../fixtures/programs/server-fixture.js';
+import { startServer, type Server } from '../../../fixtures/programs/server-fixture.js';
 import { AccountCalls, encrypted, plain } from '../../../helpers/account-calls.js';
 import {
   begin,
