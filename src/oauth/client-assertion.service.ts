@@ -1,6 +1,6 @@
 import { Inject, Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import type { ConfigType } from '@nestjs/config';
-import { errors, jwtVerify } from 'jose';
+import { errors } from 'jose';
 import { AppError } from '../common/errors.js';
 import { Runtime } from '../common/runtime/runtime.js';
 import { httpConfig } from '../config/http.config.js';
@@ -8,7 +8,7 @@ import { networkConfig } from '../config/network.config.js';
 import { SIGNATURE_ALGORITHMS } from '../config/providers-file/provider-settings.js';
 import type { ResourceServerSettings } from '../config/resource-servers/resource-servers-file.js';
 import { resourceServersConfig } from '../config/resource-servers/resource-servers.config.js';
-import { upstreamErrorIn } from '../providers/http/upstream-http.js';
+import { unavailableBecause, upstreamErrorIn } from '../providers/http/upstream-http.js';
 import { ClientAssertionRepository } from '../storage/repositories/oauth/client-assertion.repository.js';
 import {
   assertedBy,
@@ -109,7 +109,7 @@ export class ClientAssertionService implements OnApplicationShutdown {
     { issuer, subject, keys }: AssertingClient,
   ): Promise<string | null> {
     try {
-      await jwtVerify(assertion, (header, token) => keys.find(header, token), {
+      await keys.verify(assertion, {
         ...{ issuer, subject, audience: this.audience },
         algorithms: [...SIGNATURE_ALGORITHMS],
         clockTolerance: CLOCK_TOLERANCE_SECONDS,
@@ -119,8 +119,7 @@ export class ClientAssertionService implements OnApplicationShutdown {
     } catch (error) {
       const upstream = upstreamErrorIn(error);
       if (upstream !== undefined) {
-        const retryAfterSeconds = Math.ceil((upstream.retryAfterMs ?? 2000) / 1000);
-        throw new AppError('unavailable', { retryAfterSeconds }, { cause: upstream });
+        throw unavailableBecause(upstream);
       }
       const code = error instanceof errors.JOSEError ? error.code : 'ERR_KEY';
       return `its signature is not that of a known key (${code})`;

@@ -1,9 +1,4 @@
-import {
-  createLocalJWKSet,
-  type FlattenedJWSInput,
-  type JSONWebKeySet,
-  type JWTHeaderParameters,
-} from 'jose';
+import { createLocalJWKSet, jwtVerify, type JSONWebKeySet, type JWTVerifyOptions } from 'jose';
 import type { Runtime } from '../common/runtime/runtime.js';
 import { SecretFile } from '../config/environment/secret-file.js';
 import type { NetworkSettings } from '../config/network.config.js';
@@ -18,15 +13,13 @@ import { RemoteKeySet } from '../providers/http/remote-key-set.js';
 import { UpstreamConnectionsService } from '../providers/http/upstream-connections.service.js';
 import { DEFAULT_UPSTREAM_LIMITS, UpstreamHttp } from '../providers/http/upstream-http.js';
 
-type Found = ReturnType<ReturnType<typeof createLocalJWKSet>>;
-
 /** A backend waits for its answer meanwhile. */
 const LIMITS = { ...DEFAULT_UPSTREAM_LIMITS, timeoutMs: 5_000 };
 
 /** The public keys of one client. */
 export interface ClientKeys {
-  /** @throws UpstreamError when they cannot be fetched, or an error of jose when none fits */
-  find(header: JWTHeaderParameters, token: FlattenedJWSInput): Promise<Awaited<Found>>;
+  /** @throws UpstreamError when they cannot be fetched, or an error of jose for an invalid assertion */
+  verify(assertion: string, options: JWTVerifyOptions): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -50,9 +43,9 @@ class FileKeys implements ClientKeys {
     this.file = new SecretFile<PublicKeySet>(clock, keySet, jwksFile, parseKeySet);
   }
 
-  async find(header: JWTHeaderParameters, token: FlattenedJWSInput): Promise<Awaited<Found>> {
+  async verify(assertion: string, options: JWTVerifyOptions): Promise<void> {
     const keySet = await this.file.current();
-    return createLocalJWKSet(keySet as JSONWebKeySet)(header, token);
+    await jwtVerify(assertion, createLocalJWKSet(keySet as JSONWebKeySet), options);
   }
 
   async close(): Promise<void> {
@@ -80,13 +73,13 @@ class FetchedKeys implements ClientKeys {
     this.bearer = new SecretFile<string | null>(runtime.clock, bearer, bearerFile, parseBearer);
   }
 
-  async find(header: JWTHeaderParameters, token: FlattenedJWSInput): Promise<Awaited<Found>> {
+  async verify(assertion: string, options: JWTVerifyOptions): Promise<void> {
     const ca = await this.ca.current();
     if (this.opened?.ca !== ca) {
       void this.close();
       this.opened = this.open(ca);
     }
-    return this.opened.keys.find(this.source.jwksUri, header, token);
+    await this.opened.keys.verify(this.source.jwksUri, assertion, options);
   }
 
   async close(): Promise<void> {

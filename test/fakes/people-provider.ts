@@ -43,6 +43,10 @@ export class PeopleProvider {
   /** Logins by subject. Default: the subject. */
   readonly logins = new Map<string, string>();
   isDown = false;
+  /** While true, its keys are answered with 503. */
+  areKeysDown = false;
+  /** Signs ID tokens with a key that it does not publish. */
+  forgesIdTokens = false;
   /** False: a refresh returns no ID token (Core, 12.2), and userinfo has no groups. */
   givesIdTokens = true;
   /** Unix milliseconds. */
@@ -57,6 +61,7 @@ export class PeopleProvider {
   private privateKey!: CryptoKey;
   private otherKey!: CryptoKey;
   private jwks!: readonly JWK[];
+  private kid = KEY_ID;
 
   static async start(): Promise<PeopleProvider> {
     const provider = new PeopleProvider();
@@ -96,6 +101,15 @@ export class PeopleProvider {
 
   close(): Promise<void> {
     return this.server.close();
+  }
+
+  /** Signs with another key from now on, and publishes it in place of the former one. */
+  async rotate(): Promise<void> {
+    const { publicKey, privateKey } = await generateKeyPair('ES256', { extractable: true });
+    this.kid = randomUUID();
+    this.privateKey = privateKey;
+    const key = { ...(await exportJWK(publicKey)), kid: this.kid, alg: 'ES256', use: 'sig' };
+    this.jwks = [key, ...this.jwks.slice(1)];
   }
 
   /** Creates a member of staff, with the refresh token of a login. */
@@ -138,7 +152,7 @@ export class PeopleProvider {
     const { isOfOtherAlgorithm = false, isForged = false } = changes;
     const proper = isOfOtherAlgorithm
       ? { alg: 'ES384', kid: OTHER_KEY_ID }
-      : { alg: 'ES256', kid: KEY_ID };
+      : { alg: 'ES256', kid: this.kid };
     const header = { ...proper, ...changes.header };
     const own = isOfOtherAlgorithm ? this.otherKey : this.privateKey;
     const key = isForged ? (await generateKeyPair('ES256')).privateKey : own;
@@ -150,7 +164,7 @@ export class PeopleProvider {
       case '/.well-known/openid-configuration':
         return { status: 200, json: this.description() };
       case '/jwks':
-        return { status: 200, json: { keys: this.jwks } };
+        return this.areKeysDown ? { status: 503 } : { status: 200, json: { keys: this.jwks } };
       case '/token':
         return this.token(new URLSearchParams(body));
       case '/userinfo': {
@@ -204,7 +218,7 @@ export class PeopleProvider {
       ...(oid !== undefined && { oid }),
       ...(email !== undefined && { email, email_verified: isVerified }),
     })
-      .setProtectedHeader({ alg: 'ES256', kid: KEY_ID })
+      .setProtectedHeader({ alg: 'ES256', kid: this.forgesIdTokens ? randomUUID() : this.kid })
       .setIssuer(this.issuer)
       .setAudience(PEOPLE_CLIENT.id)
       .setSubject(sub)

@@ -55,6 +55,8 @@ type Body = Readonly<Record<string, unknown>>;
 export class SsfTransmitter {
   /** While true, its documents are answered with 503. */
   isDown = false;
+  /** While true, its keys are answered with 503. */
+  areKeysDown = false;
   /** The issuer that it names in the streams that it makes. */
   streamIssuer: string | null = null;
   /** The events of verification get these changes, once. */
@@ -165,7 +167,7 @@ export class SsfTransmitter {
 
   private async answer(request: LocalRequest): Promise<Answer> {
     const { pathname } = request.url;
-    if (this.isDown) {
+    if (this.isDown || (this.areKeysDown && pathname === '/keys')) {
       return { status: 503 };
     }
     if (pathname === '/.well-known/ssf-configuration/tenant') {

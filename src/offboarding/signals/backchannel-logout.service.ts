@@ -2,7 +2,12 @@ import { Injectable, Logger } from '@nestjs/common';
 import { Clock } from '../../common/runtime/clock.js';
 import { AppError, orRefuse } from '../../common/errors.js';
 import { IdentityChangesService } from '../../identities/identity-changes.service.js';
-import { MAX_LOGOUT_TOKEN_AGE_SECONDS } from '../../providers/identity-provider.js';
+import {
+  MAX_LOGOUT_TOKEN_AGE_SECONDS,
+  type LogoutNotice,
+  type LogoutNotifier,
+} from '../../providers/identity-provider.js';
+import { unavailableBecause, upstreamErrorIn } from '../../providers/http/upstream-http.js';
 import { ProviderRegistry } from '../../providers/provider.registry.js';
 import {
   LOGOUT_REASON,
@@ -45,21 +50,15 @@ export class BackchannelLogoutService {
     if (token === '' || more.length > 0 || token.length > MAX_TOKEN_LENGTH) {
       throw new AppError('invalid-request');
     }
-    const refuse = (cause: string): never => {
-      this.logger.warn({ msg: 'logout token refused', provider: providerId, cause });
-      throw new AppError('invalid-request');
-    };
-    const notice = await provider
-      .verifyLogoutToken(token)
-      .catch((error: unknown) => refuse(String(error)));
+    const notice = await this.verify(provider, providerId, token);
     if (notice.providerSession === null && !this.signals.isOn) {
-      return refuse('it names no session, and identities are not re-checked');
+      throw this.refuse(providerId, 'it names no session, and identities are not re-checked');
     }
     const now = this.clock.now();
     const expiresAt = new Date(now + REMEMBERED_MS);
     const made = await this.logouts.logOut(providerId, notice, expiresAt, new Date(now));
     if (made === null) {
-      return refuse('it was used before');
+      throw this.refuse(providerId, 'it was used before');
     }
     for (const { id: sessionId, accountId } of made.ended) {
       this.changes.announceEnd({
@@ -74,5 +73,24 @@ export class BackchannelLogoutService {
       ...{ provider: providerId, kind: 'backchannel-logout' },
       receivedAt: new Date(now),
     });
+  }
+
+  private async verify(provider: LogoutNotifier, id: string, token: string): Promise<LogoutNotice> {
+    try {
+      return await provider.verifyLogoutToken(token);
+    } catch (error) {
+      const upstream = upstreamErrorIn(error);
+      if (upstream === undefined) {
+        throw this.refuse(id, String(error));
+      }
+      const cause = upstream.message;
+      this.logger.warn({ msg: 'keys of logout tokens not read', provider: id, cause });
+      throw unavailableBecause(upstream);
+    }
+  }
+
+  private refuse(provider: string, cause: string): AppError {
+    this.logger.warn({ msg: 'logout token refused', provider, cause });
+    return new AppError('invalid-request');
   }
 }

@@ -1,12 +1,12 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import type { ConfigType } from '@nestjs/config';
-import { AppError, orRefuse } from '../../common/errors.js';
+import { orRefuse } from '../../common/errors.js';
 import { authConfig } from '../../config/auth.config.js';
 import { IdentityChangesService } from '../../identities/identity-changes.service.js';
 import { issuersOf } from '../../policy/eligibility/identity-link.js';
 import { knownEvent, type EventEffect } from '../../policy/eligibility/security-events.js';
 import { readEventSubject } from '../../policy/eligibility/subject-identifier.js';
-import { UpstreamError } from '../../providers/http/upstream-http.js';
+import { unavailableBecause, UpstreamError } from '../../providers/http/upstream-http.js';
 import { ProviderRegistry } from '../../providers/provider.registry.js';
 import {
   SET_REMEMBERED_MS,
@@ -110,7 +110,7 @@ export class SecurityEventsService {
   private refuse(provider: string, error: unknown): unknown {
     const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
     this.logger.warn({ msg: 'security event refused', provider, cause: String(cause) });
-    return error instanceof UpstreamError ? new AppError('unavailable') : error;
+    return error instanceof UpstreamError ? unavailableBecause(error) : error;
   }
 
   private apply(

@@ -6,7 +6,7 @@ import { authConfig } from '../../config/auth.config.js';
 import { IdentityChangesService } from '../../identities/identity-changes.service.js';
 import { issuersOf } from '../../policy/eligibility/identity-link.js';
 import { readSubject } from '../../policy/eligibility/subject-identifier.js';
-import { UpstreamError } from '../../providers/http/upstream-http.js';
+import { unavailableBecause, UpstreamError } from '../../providers/http/upstream-http.js';
 import {
   ForeignSenderError,
   MAX_REVOCATION_TOKEN_SECONDS,
@@ -101,7 +101,7 @@ export class UniversalLogoutService {
           provider,
           cause: error.message,
         });
-        throw new AppError('unavailable');
+        throw unavailableBecause(error);
       }
       if (error instanceof ForeignSenderError) {
         this.refuse(provider, error.message);

@@ -1,5 +1,5 @@
-import { Injectable } from '@nestjs/common';
-import { isUnavailable } from '../../common/errors.js';
+import { Injectable, Logger } from '@nestjs/common';
+import { Clock } from '../../common/runtime/clock.js';
 import { UpstreamError } from '../../providers/http/upstream-http.js';
 import { ProviderRegistry } from '../../providers/provider.registry.js';
 import { SetError } from '../../providers/signals/security-event-tokens.js';
@@ -10,6 +10,9 @@ import {
 } from '../../storage/repositories/signals/signal-stream.repository.js';
 import { EventIntakeService } from '../signals/event-intake.service.js';
 import { StreamLossService } from './stream-loss.service.js';
+
+/** Shorter than the lease of the stream. */
+const LONGEST_BATCH_MS = 15_000;
 
 /** The outcome of a poll, which the next one reports to the transmitter. */
 export interface PolledStream extends Pick<PollRequest, 'ack' | 'setErrs'> {
@@ -22,16 +25,19 @@ export interface PolledStream extends Pick<PollRequest, 'ack' | 'setErrs'> {
 /** Polls a stream once. An event is acknowledged by the next poll, after its effect was stored. */
 @Injectable()
 export class StreamPollerService {
+  private readonly logger = new Logger('ProviderSignals');
+
   constructor(
     private readonly providers: ProviderRegistry,
     private readonly intake: EventIntakeService,
     private readonly streams: SignalStreamRepository,
     private readonly losses: StreamLossService,
+    private readonly clock: Clock,
   ) {}
 
   /**
    * @param before the outcome of the poll before
-   * @throws StreamRefusedError, UpstreamError; AppError `unavailable` when no event could be stored
+   * @throws StreamRefusedError, UpstreamError; AppError `unavailable` when no event could be judged
    */
   async poll(
     stream: SignalStream,
@@ -44,24 +50,48 @@ export class StreamPollerService {
       return { ...before, isIdle: false, isSlow: true };
     }
     await this.streams.noteSeen(stream, false);
+    const polled = await this.acceptAll(stream.provider, Object.entries(sets));
+    return { ...polled, isIdle: Object.keys(sets).length === 0, isSlow: false };
+  }
+
+  /**
+   * An event that could not be judged or stored is neither acknowledged nor reported as wrong, and does not
+   * hold up the others: the transmitter sends it again.
+   * @throws when that is so for every event
+   */
+  private async acceptAll(
+    provider: string,
+    sets: readonly (readonly [string, string])[],
+  ): Promise<Pick<PolledStream, 'ack' | 'setErrs'>> {
     const ack: string[] = [];
     const setErrs: Record<string, { err: string; description: string }> = {};
-    for (const [id, token] of Object.entries(sets)) {
+    const failures: Error[] = [];
+    const began = this.clock.elapsed();
+    for (const [id, token] of sets) {
       try {
-        await this.intake.accept(stream.provider, token);
+        await this.intake.accept(provider, token);
         ack.push(id);
       } catch (error) {
         if (error instanceof SetError) {
           setErrs[id] = { err: error.failure, description: error.message };
-        } else if (!isUnavailable(error) || ack.length === 0) {
-          throw error;
         } else {
-          // The stored ones are acknowledged, and the transmitter sends the others again.
-          break;
+          failures.push(error instanceof Error ? error : new Error(String(error)));
         }
       }
+      // Each event may wait for what does not answer, and the next poll has them all again.
+      if (failures.length > 0 && this.clock.elapsed() - began > LONGEST_BATCH_MS) {
+        break;
+      }
     }
-    return { ack, setErrs, isIdle: Object.keys(sets).length === 0, isSlow: false };
+    const [failure] = failures;
+    if (failure !== undefined) {
+      const events = failures.length;
+      this.logger.warn({ msg: 'security events left', provider, events, cause: failure.message });
+    }
+    if (failure !== undefined && ack.length === 0 && Object.keys(setErrs).length === 0) {
+      throw failure;
+    }
+    return { ack, setErrs };
   }
 
   /** @returns null when the transmitter did not answer while it could wait for an event */

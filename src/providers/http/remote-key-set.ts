@@ -1,10 +1,20 @@
-import { createLocalJWKSet, errors, type FlattenedJWSInput, type JWTHeaderParameters } from 'jose';
+import {
+  createLocalJWKSet,
+  decodeProtectedHeader,
+  errors,
+  jwtVerify,
+  type JWTVerifyOptions,
+  type JWTVerifyResult,
+} from 'jose';
 import * as v from 'valibot';
 import type { Clock } from '../../common/runtime/clock.js';
 import { readJson, RequestBudget, UpstreamError, type UpstreamHttp } from './upstream-http.js';
 
-type KeySet = ReturnType<typeof createLocalJWKSet>;
-type Key = Awaited<ReturnType<KeySet>>;
+/** Keys, and the number of the request that fetched them. */
+interface FetchedKeys {
+  readonly number: number;
+  readonly keys: ReturnType<typeof createLocalJWKSet>;
+}
 
 const KEY_SET = v.object({ keys: v.array(v.record(v.string(), v.unknown())) });
 
@@ -13,12 +23,16 @@ const KEYS_MAX_AGE_MS = 5 * 60 * 1000;
 /** Limits the requests that tokens with invented key ids cause. */
 const REFETCHES = { perSecond: 0.1, burst: 3, longestWaitMs: 0 };
 
-/** Kept for five minutes. An unknown key id causes one request: key rotations need no restart. */
+/**
+ * The published keys of one purpose, kept for five minutes: tokens of one purpose cannot use up the
+ * requests of another. A token with an unknown key causes a request: key rotations need no restart.
+ */
 export class RemoteKeySet {
   private readonly refetches = new RequestBudget(REFETCHES);
-  private known: KeySet | null = null;
+  private known: FetchedKeys | null = null;
   private staleAt = 0;
-  private pending: Promise<KeySet> | null = null;
+  private begun = 0;
+  private pending: Promise<FetchedKeys> | null = null;
 
   constructor(
     private readonly http: UpstreamHttp,
@@ -28,40 +42,69 @@ export class RemoteKeySet {
       Promise.resolve({}),
   ) {}
 
-  /** @throws UpstreamError, or an error of jose when no key or several keys match */
-  async find(jwksUri: string, header: JWTHeaderParameters, token: FlattenedJWSInput): Promise<Key> {
+  /**
+   * Verifies a token. Keys refuse it for its key only if they were fetched after it came: it may be signed
+   * by a newer one.
+   * @throws UpstreamError while such keys cannot be fetched, or too many tokens asked for them; an error
+   *   of jose for a token that is not valid
+   */
+  async verify(
+    jwksUri: string,
+    token: string,
+    options: JWTVerifyOptions,
+  ): Promise<JWTVerifyResult> {
+    const begunBefore = this.begun;
     const kept = this.clock.now() < this.staleAt ? this.known : null;
-    const keys = kept ?? (await this.refresh(jwksUri));
-    try {
-      return await keys(header, token);
-    } catch (error) {
-      const isUnknown = error instanceof errors.JWKSNoMatchingKey;
-      if (kept === null || !isUnknown || this.refetches.reserve(this.clock.now()) === null) {
-        throw error;
+    let current = kept ?? (await this.refresh(jwksUri));
+    for (;;) {
+      try {
+        return await jwtVerify(token, current.keys, options);
+      } catch (error) {
+        if (current.number > begunBefore || !isOfUnknownKey(token, error)) {
+          throw error;
+        }
       }
+      current = await this.renew(jwksUri);
     }
-    const renewed = await this.refresh(jwksUri);
-    return renewed(header, token);
   }
 
   /** Reads the keys again. @returns their number */
   async count(jwksUri: string): Promise<number> {
-    return (await this.refresh(jwksUri)).jwks().keys.length;
+    return (await this.refresh(jwksUri)).keys.jwks().keys.length;
   }
 
-  private refresh(jwksUri: string): Promise<KeySet> {
+  private renew(jwksUri: string): Promise<FetchedKeys> {
+    if (this.pending === null && this.refetches.reserve(this.clock.now()) === null) {
+      const retryAfterMs = 1000 / REFETCHES.perSecond;
+      return Promise.reject(new UpstreamError('rate_limited', { retryAfterMs }));
+    }
+    return this.refresh(jwksUri);
+  }
+
+  private refresh(jwksUri: string): Promise<FetchedKeys> {
     this.pending ??= this.request(jwksUri).finally(() => (this.pending = null));
     return this.pending;
   }
 
-  private async request(jwksUri: string): Promise<KeySet> {
+  private async request(jwksUri: string): Promise<FetchedKeys> {
+    this.begun += 1;
+    const number = this.begun;
     const headers = { accept: 'application/json', ...(await this.headers()) };
     const response = await this.http.fetch(jwksUri, { headers });
     if (response.status !== 200) {
       throw new UpstreamError('unexpected_answer');
     }
-    this.known = createLocalJWKSet(await readJson(response, KEY_SET));
+    this.known = { number, keys: createLocalJWKSet(await readJson(response, KEY_SET)) };
     this.staleAt = this.clock.now() + KEYS_MAX_AGE_MS;
     return this.known;
   }
+}
+
+/** Without a key id, only the signature shows that the key is another one. */
+function isOfUnknownKey(token: string, error: unknown): boolean {
+  return (
+    error instanceof errors.JWKSNoMatchingKey ||
+    (error instanceof errors.JWSSignatureVerificationFailed &&
+      decodeProtectedHeader(token).kid === undefined)
+  );
 }

@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { AppError } from '../../common/errors.js';
 import type { Runtime } from '../../common/runtime/runtime.js';
 import { tracing } from '../../common/trace.js';
 import { isLoopbackHost } from '../../policy/flow/return-address.js';
@@ -99,6 +100,12 @@ export function upstreamErrorIn(error: unknown): UpstreamError | undefined {
     }
   }
   return undefined;
+}
+
+/** The refusal of a request that has to be repeated when the upstream answers again. */
+export function unavailableBecause(error: UpstreamError): AppError {
+  const retryAfterSeconds = Math.ceil((error.retryAfterMs ?? 2000) / 1000);
+  return new AppError('unavailable', { retryAfterSeconds }, { cause: error });
 }
 
 const BODILESS = [204, 205, 304];

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import {
   decodeJwt,
   decodeProtectedHeader,
-  jwtVerify,
   type JWTPayload,
+  type JWTVerifyOptions,
   type JWTVerifyResult,
 } from 'jose';
 import type { ServerMetadata } from 'openid-client';
@@ -18,7 +18,8 @@ import {
   ProviderError,
   type LogoutNotice,
 } from '../identity-provider.js';
-import type { RemoteKeySet } from '../http/remote-key-set.js';
+import { RemoteKeySet } from '../http/remote-key-set.js';
+import type { UpstreamHttp } from '../http/upstream-http.js';
 
 const CLOCK_TOLERANCE_SECONDS = 30;
 
@@ -47,11 +48,17 @@ export function sessionIn(claims: Readonly<Record<string, unknown>>): string | n
 }
 
 export class OidcTokenVerifier {
+  private readonly logoutKeys: RemoteKeySet;
+
+  /** @param logoutHttp for the keys of logout tokens, with which anyone can cause requests */
   constructor(
     private readonly settings: OidcProviderSettings,
     private readonly keys: RemoteKeySet,
+    logoutHttp: UpstreamHttp,
     private readonly clock: Clock,
-  ) {}
+  ) {
+    this.logoutKeys = new RemoteKeySet(logoutHttp, clock);
+  }
 
   /**
    * Verifies what openid-client does not check (OpenID Connect Core 3.1.3.7): the signature, always
@@ -62,13 +69,10 @@ export class OidcTokenVerifier {
     accessToken: string,
     metadata: ServerMetadata,
   ): Promise<JWTPayload> {
-    const required = ['sub', 'exp', 'iat'];
-    const { payload, protectedHeader } = await this.verify(
-      idToken,
-      metadata,
-      MAX_ID_TOKEN_AGE_SECONDS,
-      required,
-    );
+    const { payload, protectedHeader } = await this.verify(this.keys, idToken, metadata, {
+      maxTokenAge: MAX_ID_TOKEN_AGE_SECONDS,
+      requiredClaims: ['sub', 'exp', 'iat'],
+    });
     const isOurs =
       SUBJECT.test(payload.sub ?? '') &&
       [payload.aud].flat().every((audience) => audience === this.settings.clientId) &&
@@ -82,12 +86,10 @@ export class OidcTokenVerifier {
 
   /** Only the final text (2.6) requires `exp`; older providers omit it: `iat` must be recent. */
   async verifyLogoutToken(token: string, metadata: ServerMetadata): Promise<LogoutNotice> {
-    const { payload, protectedHeader } = await this.verify(
-      token,
-      metadata,
-      MAX_LOGOUT_TOKEN_AGE_SECONDS,
-      ['iat', 'jti'],
-    );
+    const { payload, protectedHeader } = await this.verify(this.logoutKeys, token, metadata, {
+      maxTokenAge: MAX_LOGOUT_TOKEN_AGE_SECONDS,
+      requiredClaims: ['iat', 'jti'],
+    });
     const claims = v.safeParse(LOGOUT_CLAIMS, payload);
     const { logoutTokenType } = this.settings;
     // Without a type, the claims distinguish it from an ID token and other JWTs (RFC 8725, 3.11 and 3.12).
@@ -112,24 +114,19 @@ export class OidcTokenVerifier {
   }
 
   private verify(
+    keys: RemoteKeySet,
     token: string,
     metadata: ServerMetadata,
-    maxTokenAge: number,
-    requiredClaims: string[],
+    required: Pick<JWTVerifyOptions, 'maxTokenAge' | 'requiredClaims'>,
   ): Promise<JWTVerifyResult> {
-    return jwtVerify(
-      token,
-      (header, jws) => this.keys.find(String(metadata.jwks_uri), header, jws),
-      {
-        issuer: metadata.issuer,
-        audience: this.settings.clientId,
-        algorithms: this.algorithmsOf(metadata),
-        clockTolerance: CLOCK_TOLERANCE_SECONDS,
-        maxTokenAge,
-        requiredClaims,
-        currentDate: new Date(this.clock.now()),
-      },
-    );
+    return keys.verify(String(metadata.jwks_uri), token, {
+      issuer: metadata.issuer,
+      audience: this.settings.clientId,
+      algorithms: this.algorithmsOf(metadata),
+      clockTolerance: CLOCK_TOLERANCE_SECONDS,
+      ...required,
+      currentDate: new Date(this.clock.now()),
+    });
   }
 
   /** Uses the client's registered algorithm, else those that the provider lists. */

@@ -60,27 +60,20 @@ export class OidcProvider
     super(settings.id);
     const { clock } = runtime;
     const ownLimits = { ...limits, timeoutMs: settings.httpTimeoutSeconds * 1000 };
-    const http = new UpstreamHttp(runtime, connections, { ...ownLimits, issuer: settings.issuer });
+    const httpWith = (more: Partial<UpstreamLimits> = {}): UpstreamHttp =>
+      new UpstreamHttp(runtime, connections, { ...ownLimits, ...more });
+    const { issuer } = settings;
+    const http = httpWith({ issuer });
     this.discovery = new OidcDiscovery(settings, http, clock);
     this.keys = new RemoteKeySet(http, clock);
-    this.verifier = new OidcTokenVerifier(settings, this.keys, clock);
+    this.verifier = new OidcTokenVerifier(settings, this.keys, httpWith({ issuer }), clock);
     this.authentication = new ClientAuthentication(settings, clock);
-    this.client = new OidcClient(
-      settings,
-      this.authentication,
-      http,
-      this.discovery,
-      this.verifier,
-    );
+    const { authentication, discovery, verifier } = this;
+    this.client = new OidcClient(settings, authentication, http, discovery, verifier);
     this.signalTokens = signalTokensOf(settings, runtime, connections, ownLimits);
     const { graph, graphUrl } = settings.entra;
-    const entraGroups = graph
-      ? new EntraGroups(graphUrl ?? GRAPH_URL, new UpstreamHttp(runtime, connections, ownLimits))
-      : null;
-    const googleHttp = new UpstreamHttp(runtime, connections, {
-      ...ownLimits,
-      budget: GOOGLE_BUDGET,
-    });
+    const entraGroups = graph ? new EntraGroups(graphUrl ?? GRAPH_URL, httpWith()) : null;
+    const googleHttp = httpWith({ budget: GOOGLE_BUDGET });
     const { googleWorkspaceGroups: workspace } = settings;
     this.directory = workspace && new GoogleDirectory(workspace, googleHttp, clock);
     this.profiles = new OidcProfiles(settings, this.client, entraGroups, this.directory, rules);

@@ -1,4 +1,4 @@
-import { decodeJwt, decodeProtectedHeader, jwtVerify, type JWTPayload } from 'jose';
+import { decodeJwt, decodeProtectedHeader, type JWTPayload } from 'jose';
 import type { Clock } from '../../common/runtime/clock.js';
 import { hasDuplicateNames } from '../../common/duplicate-names.js';
 import {
@@ -35,16 +35,12 @@ export class RevocationTokens {
   async verify(token: string): Promise<string> {
     this.refuseForeign(token);
     const { issuer, subject, endpoint: audience, jwksUri } = this.settings;
-    const { payload } = await jwtVerify(
-      token,
-      (header, jws) => this.keys.find(jwksUri, header, jws),
-      {
-        ...{ issuer, audience, typ: TYPE, requiredClaims: ['sub', 'exp', 'jti'] },
-        algorithms: [...SIGNATURE_ALGORITHMS],
-        clockTolerance: CLOCK_TOLERANCE_SECONDS,
-        currentDate: new Date(this.clock.now()),
-      },
-    );
+    const { payload } = await this.keys.verify(jwksUri, token, {
+      ...{ issuer, audience, typ: TYPE, requiredClaims: ['sub', 'exp', 'jti'] },
+      algorithms: [...SIGNATURE_ALGORITHMS],
+      clockTolerance: CLOCK_TOLERANCE_SECONDS,
+      currentDate: new Date(this.clock.now()),
+    });
     const id = this.idOf(payload);
     if (payload.sub !== subject) {
       throw new ForeignSenderError('The token is of another sender of this issuer.');

@@ -1,4 +1,4 @@
-import { decodeJwt, decodeProtectedHeader, errors, jwtVerify, type JWTPayload } from 'jose';
+import { decodeJwt, decodeProtectedHeader, errors, type JWTPayload } from 'jose';
 import * as v from 'valibot';
 import { hasDuplicateNames } from '../../common/duplicate-names.js';
 import type { Clock } from '../../common/runtime/clock.js';
@@ -102,16 +102,14 @@ export class SecurityEventTokens {
   async verify(token: string, audiences: readonly string[]): Promise<ReceivedSet> {
     this.refuseForeign(token, audiences);
     const { jwksUri } = await this.metadata.current();
-    const payload = await jwtVerify(token, (header, jws) => this.keys.find(jwksUri, header, jws), {
+    const options = {
       ...{ issuer: this.settings.transmitter, audience: [...audiences], typ: TYPE },
       algorithms: [...SIGNATURE_ALGORITHMS],
       currentDate: new Date(this.clock.now()),
-    }).then(
-      (verified) => verified.payload,
-      (error: unknown) => {
-        throw failureOf(error);
-      },
-    );
+    };
+    const { payload } = await this.keys.verify(jwksUri, token, options).catch((error: unknown) => {
+      throw failureOf(error);
+    });
     return this.read(payload);
   }
 

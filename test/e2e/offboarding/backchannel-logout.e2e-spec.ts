@@ -4,6 +4,7 @@ import { connect } from '../../helpers/client-live.js';
 import type { LogoutTokenChanges } from '../../fakes/people-provider.js';
 import { begin, finalize } from '../../fixtures/provider-login-fixture.js';
 import { KEYLESS, OffboardingFixture, type Person } from '../../fixtures/offboarding-fixture.js';
+import { type Server } from '../../fixtures/programs/server-fixture.js';
 import { sessionIdOf } from '../../fixtures/sessions-fixture.js';
 
 const fixture = await OffboardingFixture.open();
@@ -152,5 +153,59 @@ describe('back-channel logout', () => {
     expect(await fixture.statusOf(off, person)).toBe(200);
     expect((await logOutThere({ claims: { sid } })).status).toBe(200);
     expect(await fixture.statusOf(off, person)).toBe(401);
+  });
+
+  describe('in a rotation of the keys', () => {
+    const MANY = 5;
+    const logOutAt = async (server: Server, sid: string, header = {}): Promise<Answer> => {
+      const changes = { claims: { sub: undefined, sid }, header };
+      return call(server, 'POST', '/v1/auth/backchannel-logout/people', {
+        body: new URLSearchParams({
+          logout_token: await fixture.provider.logoutToken('', changes),
+        }).toString(),
+        headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      });
+    };
+
+    it('answers 503 while the keys cannot be read, and accepts the same token afterwards', async () => {
+      const server = await fixture.start(env);
+      const sid = randomUUID();
+      const person = await fixture.keylessLogin(server, randomUUID(), sid);
+      await fixture.provider.rotate();
+      fixture.provider.areKeysDown = true;
+      const refused = await logOutAt(server, sid);
+      expect([refused.status, refused.body['code']]).toEqual([503, 'unavailable']);
+      expect(refused.headers).toHaveProperty('retry-after');
+      fixture.provider.areKeysDown = false;
+      expect((await logOutAt(server, sid)).status).toBe(200);
+      expect(await fixture.statusOf(server, person)).toBe(401);
+    });
+
+    it('lets forged logout tokens stop no login, and forged ID tokens no logout', async () => {
+      const server = await fixture.start(env);
+      const sid = randomUUID();
+      await fixture.keylessLogin(server, randomUUID(), sid);
+      const statuses = [];
+      for (let sent = 0; sent < MANY; sent += 1) {
+        statuses.push((await logOutAt(server, sid, { kid: `invented-${sent}` })).status);
+      }
+      // The first one is judged by keys that were read for it, and so are as many as may ask for others.
+      expect(statuses).toEqual([400, 400, 400, 400, 503]);
+      await fixture.provider.rotate();
+      const person = await fixture.keylessLogin(server, randomUUID(), sid);
+      expect(await fixture.statusOf(server, person)).toBe(200);
+
+      const next = await fixture.start(env);
+      const keyed = await fixture.keylessLogin(next, randomUUID(), sid);
+      expect((await logOutAt(next, randomUUID())).status).toBe(200);
+      fixture.provider.forgesIdTokens = true;
+      for (let sent = 0; sent < MANY; sent += 1) {
+        await expect(fixture.keylessLogin(next)).rejects.toThrow();
+      }
+      fixture.provider.forgesIdTokens = false;
+      await fixture.provider.rotate();
+      expect((await logOutAt(next, sid)).status).toBe(200);
+      expect(await fixture.statusOf(next, keyed)).toBe(401);
+    });
   });
 });

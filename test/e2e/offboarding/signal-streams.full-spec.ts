@@ -304,6 +304,44 @@ describe.each<[string, Kind]>([
     });
   }
 
+  it('loses no event that is signed with a new key while the keys cannot be read', async () => {
+    const [first] = servers;
+    const people = await Promise.all(Array.from({ length: 8 }, () => fixture.keylessLogin(first)));
+    const claims = { aud: transmitter.stream.audience };
+    const other = await fixture.keylessLogin(first);
+    const signedBefore = await transmitter.event(REVOKED, subjectOf(other), { claims });
+    await transmitter.rotate(randomUUID());
+    transmitter.areKeysDown = true;
+    const tokens = await Promise.all(
+      people.map((person, at) =>
+        // One transmitter names its keys, another one does not.
+        transmitter.event(DISABLED, subjectOf(person), {
+          ...{ claims, header: at === 0 ? { kid: undefined } : {} },
+        }),
+      ),
+    );
+    const reported = transmitter.stream.errors.size;
+    for (const token of tokens) {
+      const { answer } = await transmitter.enqueue(token);
+      expect(answer?.status ?? 503).toBe(503);
+      expect(answer?.headers.get('retry-after')).not.toBeNull();
+    }
+    // An event that was signed with a known key does not wait for the others.
+    await accepted(await transmitter.enqueue(signedBefore));
+    await fixture.until('401', async () => (await fixture.statusOf(first, other)) === 401);
+    transmitter.areKeysDown = false;
+    for (const token of kind.delivery === 'push' ? tokens : []) {
+      await fixture.until('accepted', async () => {
+        const { answer } = await transmitter.enqueue(token);
+        return answer?.status === 202;
+      });
+    }
+    for (const person of people) {
+      await fixture.until('401', async () => (await fixture.statusOf(first, person)) === 401);
+    }
+    expect(transmitter.stream.errors.size).toBe(reported);
+  });
+
   it('removes the stream, here and at the transmitter', async () => {
     expect((await connect('--remove')).body).toMatchObject({ removed: true });
     expect(transmitter.streams.size).toBe(0);
