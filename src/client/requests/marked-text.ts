@@ -30,6 +30,7 @@ const NAMES: Readonly<Record<number, string>> = {
   0x07: 'BELL',
   0x08: 'BACKSPACE',
   0x09: 'TAB',
+  0x0a: 'LINE FEED',
   0x0b: 'LINE TABULATION',
   0x0c: 'FORM FEED',
   0x0d: 'CARRIAGE RETURN',
@@ -145,7 +146,8 @@ export function textOfLine(line: MarkedLine): string {
     .join('');
 }
 
-function markLine(line: string, kind: TextKind): MarkedLine {
+/** Marks a text that is shown on one line, such as a name: line feeds are marked too. */
+export function markLine(line: string, kind: TextKind): MarkedLine {
   const pieces: Piece[] = [];
   let plain = '';
   const add = (piece: Piece): void => {

@@ -70,9 +70,26 @@ describe(showRequest.name, () => {
     ]);
   });
 
-  it('marks the names of inputs as well', () => {
-    const text = textOfRequest(showRequest(request({ 'comm\u0430nd': 'ls' })));
-    expect(text).toContain('Input commа⟨U+0430 Cyrillic⟩nd:');
+  it.each([
+    ['comm\u0430nd', 'commа⟨U+0430 Cyrillic⟩nd'],
+    ['a\u202eb', 'a⟨U+202E RIGHT-TO-LEFT OVERRIDE⟩b'],
+    ['a\u200bb\u001b[2K', 'a⟨U+200B ZERO WIDTH SPACE⟩b⟨U+001B ESCAPE⟩[2K'],
+    ['timeout\nCommand:\n  ls', 'timeout⟨U+000A LINE FEED⟩Command:⟨U+000A LINE FEED⟩  ls'],
+    ['x'.repeat(90), 'x'.repeat(90)],
+  ])('shows the whole name of an input on its line, with marks: %j', (name, expected) => {
+    const shownRequest = showRequest(request({ [name]: 'ls' }));
+    expect(textOfLine(shownRequest.fields[0]?.name ?? [])).toBe(expected);
+    const [line, value] = textOfRequest(shownRequest).split('\n');
+    expect([line, value]).toEqual([`Input ${expected}:`, '  ls']);
+  });
+
+  it('keeps the labels of options in any language, and marks what hides a part of them', () => {
+    const option = { id: '1', label: 'Größe\n\u202eb', description: '' };
+    const question = { id: '1', text: 'Which?', multiple: false, custom: false, options: [option] };
+    const { fields } = showRequest(request({}, { kind: 'user_action', questions: [question] }));
+    expect(textOfLine(fields[1]?.name ?? [])).toBe(
+      'Größe⟨U+000A LINE FEED, U+202E RIGHT-TO-LEFT OVERRIDE⟩b',
+    );
   });
 
   it('allows 4096 bytes of input, and no more', () => {

@@ -4,7 +4,7 @@ import {
   type AgentRequest,
   type AskedQuestion,
 } from '../../protocol/agent-request.js';
-import { markText, textOfLine, type MarkedLine } from './marked-text.js';
+import { markLine, markText, textOfLine, type MarkedLine } from './marked-text.js';
 
 /** The meaning of a field; pages translate it. */
 export type FieldLabel =
@@ -21,7 +21,7 @@ export type FieldLabel =
 export interface ShownField {
   readonly label: FieldLabel;
   /** The name of an input of the tool, or the label of an option. */
-  readonly name: string | null;
+  readonly name: MarkedLine | null;
   /** True for words of the agent, which may be untrue: show them as such. */
   readonly saysTheAgent: boolean;
   readonly lines: readonly MarkedLine[];
@@ -77,7 +77,7 @@ const LABELS: Readonly<Record<FieldLabel, string>> = {
 export function textOfRequest({ fields, canAllow, kind }: ShownRequest): string {
   const lines = fields.flatMap(({ label, name, saysTheAgent, lines }) => {
     const says = saysTheAgent ? ', says the agent' : '';
-    const shown = name === null ? '' : ` ${textOfLine(markText(name, 'command')[0] ?? [])}`;
+    const shown = name === null ? '' : ` ${textOfLine(name)}`;
     return [`${LABELS[label]}${shown}${says}:`, ...lines.map((line) => `  ${textOfLine(line)}`)];
   });
   const note = canAllow || kind !== 'permission' ? [] : ['Too long to allow from elsewhere.'];
@@ -97,7 +97,10 @@ function inputsOf(input: unknown): ShownField[] {
   }
   const { command, ...rest } = input;
   const others = Object.entries(rest).filter(([name]) => !EXPLANATIONS.includes(name));
-  const shown = others.map(([name, value]) => field('input', textIn(value), name));
+  const shown = others.map(([name, value]) => ({
+    ...field('input', textIn(value)),
+    name: markLine(name, 'command'),
+  }));
   return command === undefined ? shown : [field('command', textIn(command)), ...shown];
 }
 
@@ -112,7 +115,10 @@ function explanationsOf(input: unknown): ShownField[] {
 function fieldsOfQuestion({ text, options }: AskedQuestion): ShownField[] {
   return [
     claim('question', text),
-    ...options.map(({ label, description }) => ({ ...claim('option', description), name: label })),
+    ...options.map(({ label, description }) => ({
+      ...claim('option', description),
+      name: markLine(label, 'prose'),
+    })),
   ];
 }
 
@@ -120,8 +126,8 @@ function textIn(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value, null, 2);
 }
 
-function field(label: FieldLabel, text: string, name: string | null = null): ShownField {
-  return { label, name, saysTheAgent: false, lines: markText(text, 'command') };
+function field(label: FieldLabel, text: string): ShownField {
+  return { label, name: null, saysTheAgent: false, lines: markText(text, 'command') };
 }
 
 function claim(label: FieldLabel, text: string): ShownField {

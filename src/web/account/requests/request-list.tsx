@@ -1,3 +1,4 @@
+import { markLine, textOfLine } from '../../../client/requests/marked-text.js';
 import { summaryOf } from '../../../client/requests/show-request.js';
 import type { AgentRequest } from '../../../protocol/agent-request.js';
 import { formatRelative } from '../../i18n/format.js';
@@ -44,7 +45,7 @@ function Row({ item: { id, found, end } }: { readonly item: RequestItem }) {
         </a>
         {opened !== null && (
           <span class="hint">
-            <bdi>{opened.host}</bdi> · <bdi>{opened.cwd}</bdi>
+            <bdi>{onLine(opened.host)}</bdi> · <bdi>{onLine(opened.cwd)}</bdi>
           </span>
         )}
         {/* One line in any state, so that no other request moves when this one ends. */}
@@ -58,6 +59,10 @@ function Row({ item: { id, found, end } }: { readonly item: RequestItem }) {
       </div>
     </li>
   );
+}
+
+function onLine(text: string): string {
+  return textOfLine(markLine(text, 'command'));
 }
 
 const ICONS: Readonly<Record<AgentRequest['kind'], IconName>> = {

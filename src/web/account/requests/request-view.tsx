@@ -1,12 +1,12 @@
 import { useEffect, useState } from 'preact/hooks';
 import { GatehouseProblem } from '../../../client/api/problem.js';
-import { textOfLine } from '../../../client/requests/marked-text.js';
 import { answerRequest, type ShownableRequest } from '../../../client/requests/answer-request.js';
 import {
   showRequest,
   type FieldLabel,
   type ShownField,
 } from '../../../client/requests/show-request.js';
+import type { AgentRequest } from '../../../protocol/agent-request.js';
 import type { AnswerChoice } from '../../../protocol/request-answer.js';
 import { formatRelative } from '../../i18n/format.js';
 import { requestMessages } from '../../i18n/request-messages.js';
@@ -21,8 +21,6 @@ import { EndBadge } from './request-list.js';
 import type { RequestEnd, RequestItem, Requests } from './use-requests.js';
 
 const TICK_MS = 15_000;
-const BRIEF_LINES = 10;
-const BRIEF_CHARACTERS = 300;
 
 interface RequestViewProps extends Pick<AccountActions, 'session' | 'endSession'> {
   /** null where this account has no such request. */
@@ -75,7 +73,10 @@ function FoundRequest({ item, ...props }: FoundProps) {
       {found.kind === 'other-server' && <p class="code">{found.server}</p>}
       {end === null && <Decision item={item} {...props} />}
       {end !== null && found.kind === 'opened' && (
-        <Fields found={found} hasForm={false} serverNow={props.requests.serverNow} />
+        <>
+          <ActingFields request={found.request} hasForm={false} />
+          <ClaimedFields found={found} serverNow={props.requests.serverNow} />
+        </>
       )}
       {end !== null && <Ended end={end} />}
     </>
@@ -85,15 +86,32 @@ function FoundRequest({ item, ...props }: FoundProps) {
 /** The fields that {@link QuestionForm} shows. */
 const IN_FORM: readonly FieldLabel[] = ['question', 'option'];
 
-interface FieldsProps extends Pick<Requests, 'serverNow'> {
-  readonly found: ShownableRequest;
+interface ActingFieldsProps {
+  readonly request: AgentRequest;
   readonly hasForm: boolean;
 }
 
-function Fields({ found: { request, stored }, hasForm, serverNow }: FieldsProps) {
-  const { view } = requestMessages;
-  const { fields: all } = showRequest(request);
+/** The fields up to the last one that acts. */
+function ActingFields({ request, hasForm }: ActingFieldsProps) {
+  const [all] = partsOf(request);
   const fields = hasForm ? all.filter(({ label }) => !IN_FORM.includes(label)) : all;
+  return (
+    <dl class="asked">
+      {fields.map((field, index) => (
+        <Field key={index} field={field} />
+      ))}
+    </dl>
+  );
+}
+
+interface ClaimedFieldsProps extends Pick<Requests, 'serverNow'> {
+  readonly found: ShownableRequest;
+}
+
+/** The words of the agent after the fields that act, and the expiry. */
+function ClaimedFields({ found: { request, stored }, serverNow }: ClaimedFieldsProps) {
+  const { view } = requestMessages;
+  const [, fields] = partsOf(request);
   useTick();
   return (
     <dl class="asked">
@@ -106,6 +124,12 @@ function Fields({ found: { request, stored }, hasForm, serverNow }: FieldsProps)
   );
 }
 
+function partsOf(request: AgentRequest): [acting: ShownField[], claimed: ShownField[]] {
+  const { fields } = showRequest(request);
+  const end = fields.map(({ saysTheAgent }) => saysTheAgent).lastIndexOf(false) + 1;
+  return [fields.slice(0, end), fields.slice(end)];
+}
+
 function Field({ field: { label, name, saysTheAgent, lines } }: { readonly field: ShownField }) {
   const { labels, view } = requestMessages;
   return (
@@ -115,7 +139,9 @@ function Field({ field: { label, name, saysTheAgent, lines } }: { readonly field
         {name !== null && (
           <>
             {' '}
-            <bdi class="code">{name}</bdi>
+            <bdi class="code" dir={saysTheAgent ? 'auto' : 'ltr'}>
+              <MarkedText line={name} />
+            </bdi>
           </>
         )}
         {saysTheAgent && <span class="badge">{view.saysTheAgent}</span>}
@@ -150,36 +176,28 @@ function Decision({ item, keys, isPlain, ...props }: FoundProps) {
       {canAnswer && (
         <QuestionForm {...{ questions, isBusy }} send={(answers) => answer({ answers })} />
       )}
-      {found.kind === 'opened' && (
-        <Fields found={found} hasForm={canAnswer} serverNow={props.requests.serverNow} />
-      )}
-      {reason !== null && <p class="quiet">{reason}</p>}
-      {canAllow && keys?.isConfirmed === true && <p class="hint">{view.confirms}</p>}
-      <NoticeLine notice={notice} />
-      <div class={isBrief(found) ? 'decision brief' : 'decision'}>
-        <button type="button" class="danger" disabled={isBusy} onClick={() => answer('deny')}>
-          {canAnswer ? view.decline : view.deny}
-        </button>
-        {canAllow && (
-          <button type="button" class="primary" disabled={isBusy} onClick={() => answer('allow')}>
-            {view.allow}
-          </button>
+      {found.kind === 'opened' && <ActingFields request={found.request} hasForm={canAnswer} />}
+      {/* The buttons stick to the window inside of this part only: an agent could hide what acts below. */}
+      <div class="after-acting">
+        {found.kind === 'opened' && (
+          <ClaimedFields found={found} serverNow={props.requests.serverNow} />
         )}
+        {reason !== null && <p class="quiet">{reason}</p>}
+        {canAllow && keys?.isConfirmed === true && <p class="hint">{view.confirms}</p>}
+        <NoticeLine notice={notice} />
+        <div class="decision">
+          <button type="button" class="danger" disabled={isBusy} onClick={() => answer('deny')}>
+            {canAnswer ? view.decline : view.deny}
+          </button>
+          {canAllow && (
+            <button type="button" class="primary" disabled={isBusy} onClick={() => answer('allow')}>
+              {view.allow}
+            </button>
+          )}
+        </div>
       </div>
     </>
   );
-}
-
-/**
- * True if the whole request is on the screen of a phone. A longer one is read to its end before its
- * buttons come: an agent could hide the dangerous part there.
- */
-function isBrief(found: RequestItem['found']): boolean {
-  if (found.kind !== 'opened') {
-    return true;
-  }
-  const lines = showRequest(found.request).fields.flatMap((field) => field.lines.map(textOfLine));
-  return lines.length <= BRIEF_LINES && lines.join('').length <= BRIEF_CHARACTERS;
 }
 
 function possibleAnswers(

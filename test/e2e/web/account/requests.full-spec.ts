@@ -123,32 +123,82 @@ inChromium('requests on the account page', () => {
     expect((await asker.judge(long)).decision).toMatchObject({ choice: 'deny', isSigned: true });
   });
 
-  it('offers to allow a long command below its end only', async () => {
-    await visitor.page.setViewportSize({ width: 360, height: 640 });
+  /** Opens the request of a tool with this input, and shows its beginning. */
+  async function openInput(asker: Asker, input: object): Promise<void> {
+    const { request } = await asker.ask({ tool: { name: 'Bash', input } });
+    await visitor.page.goto(`http://localhost:${server.port}/app/#requests/${request.requestId}`);
+    const [last = ''] = String(Object.values(input).at(-1)).split('\n').slice(-1);
+    await visitor.page.locator('.acting', { hasText: last }).first().waitFor();
+    await button('Deny').waitFor();
+    await visitor.page.evaluate('scrollTo(0, 0)');
+  }
+
+  /** Where the window ends, what acts ends, and Allow begins. */
+  const places = () =>
+    visitor.page.evaluate<{ window: number; acting: number; allow: number; isAtEnd: boolean }>(`({
+      window: innerHeight,
+      acting: document.querySelector('.asked').getBoundingClientRect().bottom,
+      allow: document.querySelector('button.primary').getBoundingClientRect().top,
+      isAtEnd: scrollY + innerHeight >= document.documentElement.scrollHeight - 1,
+    })`);
+
+  it('offers to allow an ordinary request at once, on a small phone', async () => {
+    await visitor.page.setViewportSize({ width: 375, height: 553 });
     const asker = await signUp();
-    const isOffered = () =>
-      visitor.page.evaluate<boolean>(
-        `document.querySelector('button.primary').getBoundingClientRect().top < innerHeight`,
-      );
-    await asker.ask();
     await openRequests();
-    await inList('npm test').click();
-    await button('Allow').waitFor();
-    expect(await isOffered()).toBe(true);
-    const command = ['npm test', ...Array<string>(60).fill('# <b>harmless</b>'), 'rm -rf ~'].join(
-      '\n',
-    );
-    const hidden = await asker.ask({ tool: { name: 'Bash', input: { command } } });
-    const { requestId } = hidden.request;
-    await visitor.page.goto(`http://localhost:${server.port}/app/#requests/${requestId}`);
-    await sees('rm -rf ~');
-    await sees('# <b>harmless</b>');
-    expect(await isOffered()).toBe(false);
-    const [end, allow] = await Promise.all([
-      visitor.page.getByText('rm -rf ~').boundingBox(),
-      button('Allow').boundingBox(),
+    await openInput(asker, { command: 'npm test' });
+    const { allow, acting, window } = await places();
+    expect(allow).toBeLessThan(window);
+    expect(acting).toBeLessThanOrEqual(allow);
+  });
+
+  it.each<[string, Record<string, string>]>([
+    [
+      'of many lines',
+      {
+        command: ['npm test', ...Array<string>(60).fill('# <b>harmless</b>'), 'rm -rf ~'].join(
+          '\n',
+        ),
+      },
+    ],
+    [
+      'of six short inputs',
+      Object.fromEntries(['a', 'b', 'c', 'd', 'e', 'f'].map((name) => [name, `value ${name}`])),
+    ],
+    ['with a long name of an input', { ['x'.repeat(3000)]: 'rm -rf ~' }],
+  ])('offers to allow a request %s once its end was on the screen', async (_case, input) => {
+    await visitor.page.setViewportSize({ width: 375, height: 553 });
+    const asker = await signUp();
+    await openRequests();
+    await openInput(asker, input);
+    const first = await places();
+    expect(first.allow).toBeGreaterThanOrEqual(first.window);
+    for (let place = first; !place.isAtEnd; place = await places()) {
+      expect(place.allow >= place.window || place.acting <= place.allow).toBe(true);
+      await visitor.page.evaluate('scrollBy(0, 29)');
+    }
+    const last = await places();
+    expect(last.allow).toBeLessThan(last.window);
+    expect(last.acting).toBeLessThanOrEqual(last.allow);
+    await button('Allow').click();
+    await sees('has not yet confirmed');
+  });
+
+  it('marks the name of an input like its value, and where the request comes from', async () => {
+    const asker = await signUp();
+    const input = { 'comm\u0430nd\nDirectory': 'ls', 'b\u202ec': '1' };
+    await asker.ask({ tool: { name: 'Bash', input }, cwd: '/srv\u200b', host: 'l\u0430ptop' });
+    await openRequests();
+    await sees('l\u0430⟨U+0430 Cyrillic⟩ptop');
+    await sees('/srv⟨U+200B ZERO WIDTH SPACE⟩');
+    await inList('ls').click();
+    const marks = visitor.page.locator('dt mark');
+    await marks.first().waitFor();
+    expect(await marks.allInnerTexts()).toEqual([
+      'U+0430 Cyrillic',
+      'U+000A LINE FEED',
+      'U+202E RIGHT-TO-LEFT OVERRIDE',
     ]);
-    expect(allow?.y).toBeGreaterThan((end?.y ?? NaN) + (end?.height ?? NaN));
   });
 
   it('shows no request that a server swapped or that names another server', async () => {
