@@ -21,6 +21,8 @@ export interface AccessGate {
    * @throws AccessRefused
    */
   verify(bearer: string | null | undefined): Promise<Access>;
+  /** @throws AccessRefused while no request can be admitted */
+  requireReady(): void;
   /**
    * Calls `onEnd` once, when the access of a connection ends, and not within this call.
    *

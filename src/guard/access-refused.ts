@@ -22,7 +22,7 @@ const REFUSALS = {
   'invalid-request': {
     status: 400,
     error: 'invalid_request',
-    message: 'The request has more than one access token.',
+    message: 'The request has more than one access token, or an address that can be misread.',
   },
   'invalid-token': {
     status: 401,

@@ -100,13 +100,13 @@ export class Guard implements AccessGate {
     if (token.length > MAX_TOKEN_LENGTH) {
       throw this.refusal('invalid-token');
     }
-    this.requireLease();
+    this.requireReady();
     const access = await this.verifier.verify(token);
     if (typeof access === 'string') {
       throw this.refusal(access);
     }
     // The session, or the lease, may have ended while the keys were read.
-    this.requireLease();
+    this.requireReady();
     if (this.ended.has(access.sid)) {
       throw this.refusal('token-revoked');
     }
@@ -131,12 +131,12 @@ export class Guard implements AccessGate {
 
   /** Middleware for Express. `accessOf(request)` returns the access in later handlers. */
   express(): ExpressMiddleware {
-    return expressGuard(this);
+    return expressGuard(this, this.runtime.timers);
   }
 
   /** A plugin for Fastify. `accessOf(request)` returns the access in later handlers. */
   fastify(): FastifyPlugin {
-    return fastifyGuard(this);
+    return fastifyGuard(this, this.runtime.timers);
   }
 
   /**
@@ -144,7 +144,17 @@ export class Guard implements AccessGate {
    * with 4401 when its access ends.
    */
   upgrade(server: UpgradingServer): void {
-    guardUpgrades(this, server, this.runtime.timers);
+    guardUpgrades(this, server, this.runtime);
+  }
+
+  requireReady(): void {
+    if (this.isReady) {
+      return;
+    }
+    if (this.state === 'closed') {
+      throw this.refusal('guard-closed');
+    }
+    throw this.refusal(this.lease.isExpired ? 'guard-lease-expired' : 'guard-starting');
   }
 
   refusal(code: RefusalCode): AccessRefused {
@@ -162,16 +172,6 @@ export class Guard implements AccessGate {
       this.wakeWaiting();
     }
     await this.stream?.close();
-  }
-
-  private requireLease(): void {
-    if (this.isReady) {
-      return;
-    }
-    if (this.state === 'closed') {
-      throw this.refusal('guard-closed');
-    }
-    throw this.refusal(this.lease.isExpired ? 'guard-lease-expired' : 'guard-starting');
   }
 
   private renew(sentAt: Parameters<Lease['renew']>[0]): void {

@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingHttpHeaders } from 'node:http';
 import type { Access } from '../access.js';
 import type { AccessGate } from '../access-gate.js';
 
@@ -6,29 +6,44 @@ const BEARER = /^Bearer +(\S+) *$/i;
 /** A subprotocol with a token, for sockets of browsers, which cannot send the header. */
 const SUBPROTOCOL = /^bearer\.(.+)$/;
 
-/** A request, or a framework's object for one, and its access. */
-const ACCESS = new WeakMap<object, Access>();
+/** The part of a request that the guard reads, of HTTP/1, HTTP/2 or Fastify's `inject()`. */
+export interface GuardedRequest {
+  readonly method?: string | undefined;
+  readonly url?: string | undefined;
+  readonly headers: IncomingHttpHeaders;
+  /** Names and values by turns. Absent in a request that a test makes up. */
+  readonly rawHeaders?: readonly string[] | undefined;
+}
 
-export function setAccess(request: object, access: Access): void {
-  ACCESS.set(request, access);
+interface Admission {
+  readonly access: Access;
+  readonly guard: AccessGate;
+}
+
+/** A request, or a framework's object for one, and its admission. */
+const ADMISSIONS = new WeakMap<object, Admission>();
+
+export function setAccess(guard: AccessGate, request: object, access: Access): void {
+  ADMISSIONS.set(request, { access, guard });
+}
+
+/** Returns the access of a request that this guard has admitted; null for any other request. */
+export function accessBy(guard: AccessGate, request: object): Access | null {
+  const admission = ADMISSIONS.get(request);
+  return admission?.guard === guard ? admission.access : null;
 }
 
 /**
  * Returns the access of a request that an adapter of the guard admitted: of Express, Fastify, or an
- * upgrade (`request` of `ws`, `socket.request` of Socket.IO).
- *
- * @throws TypeError for any other request: no guard stands before its handler
+ * upgrade (`request` of `ws`, `socket.request` of Socket.IO). null for any other request: no guard
+ * stands before its handler.
  */
-export function accessOf(request: object): Access {
-  const access = ACCESS.get(request);
-  if (access === undefined) {
-    throw new TypeError('No guard has admitted this request.');
-  }
-  return access;
+export function accessOf(request: object): Access | null {
+  return ADMISSIONS.get(request)?.access ?? null;
 }
 
 /** Returns the token of the `Authorization` header. @throws AccessRefused */
-export function bearerOf(guard: AccessGate, request: IncomingMessage): string {
+export function bearerOf(guard: AccessGate, request: GuardedRequest): string {
   return onlyToken(guard, tokensInHeader(request));
 }
 
@@ -36,7 +51,7 @@ export function bearerOf(guard: AccessGate, request: IncomingMessage): string {
  * Returns the token of an upgrade, from the header or a subprotocol, and removes that subprotocol:
  * the server would otherwise select it, and send the token back. @throws AccessRefused
  */
-export function upgradeTokenOf(guard: AccessGate, request: IncomingMessage): string {
+export function upgradeTokenOf(guard: AccessGate, request: GuardedRequest): string {
   const { headers } = request;
   const offered = (headers['sec-websocket-protocol'] ?? '').split(',').map((one) => one.trim());
   const tokens = offered.flatMap((protocol) => SUBPROTOCOL.exec(protocol)?.[1] ?? []);
@@ -49,10 +64,12 @@ export function upgradeTokenOf(guard: AccessGate, request: IncomingMessage): str
   return onlyToken(guard, [...tokensInHeader(request), ...tokens]);
 }
 
-/** Also those of a repeated header: a proxy might have judged another one. */
-function tokensInHeader({ headersDistinct }: IncomingMessage): string[] {
-  const headers = headersDistinct['authorization'] ?? [];
-  return headers.length > 1 ? headers : headers.flatMap((one) => BEARER.exec(one)?.[1] ?? []);
+/** Also those of a repeated header, of which `headers` has one: a proxy might have judged another. */
+function tokensInHeader({ headers, rawHeaders = [] }: GuardedRequest): string[] {
+  const sent = rawHeaders.filter(
+    (_text, index) => index % 2 === 1 && /^authorization$/i.test(rawHeaders[index - 1] ?? ''),
+  );
+  return sent.length > 1 ? sent : (BEARER.exec(headers.authorization ?? '')?.slice(1) ?? []);
 }
 
 function onlyToken(guard: AccessGate, tokens: readonly string[]): string {

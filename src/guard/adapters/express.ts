@@ -1,7 +1,16 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Timers } from '../../common/runtime/timers.js';
+import type { Access } from '../access.js';
 import { AccessRefused } from '../access-refused.js';
 import type { AccessGate } from '../access-gate.js';
-import { bearerOf, setAccess } from './credentials.js';
+import { closeSocket, cut, isClosed, isWebSocket, type GuardedResponse } from './closing.js';
+import {
+  accessBy,
+  bearerOf,
+  setAccess,
+  upgradeTokenOf,
+  type GuardedRequest,
+} from './credentials.js';
 
 /** Middleware, in terms of Node.js: Express's own types fit. */
 export type ExpressMiddleware = (
@@ -11,13 +20,13 @@ export type ExpressMiddleware = (
 ) => void;
 
 /** Answers refused requests and the metadata; ends responses whose session ends. */
-export function expressGuard(guard: AccessGate): ExpressMiddleware {
+export function expressGuard(guard: AccessGate, timers: Timers): ExpressMiddleware {
   return (request, response, next) => {
     if (isMetadataRequest(guard, request)) {
       answerMetadata(guard, response);
       return;
     }
-    admit(guard, request, response).then(
+    admit(guard, request, response, timers).then(
       () => next(),
       (error: unknown) => {
         if (error instanceof AccessRefused) {
@@ -30,24 +39,38 @@ export function expressGuard(guard: AccessGate): ExpressMiddleware {
   };
 }
 
-/** Admits a request, and ends its response when the access ends. @throws AccessRefused */
+/**
+ * Admits a request, and ends its response, or the WebSocket that a framework makes of it, when the
+ * access ends. @throws AccessRefused
+ */
 export async function admit(
   guard: AccessGate,
-  request: IncomingMessage,
-  response: ServerResponse,
-): Promise<void> {
-  const access = await guard.verify(bearerOf(guard, request));
-  setAccess(request, access);
+  request: GuardedRequest,
+  response: GuardedResponse,
+  timers: Timers,
+): Promise<Access> {
+  const known = accessBy(guard, request);
+  if (known !== null) {
+    return known;
+  }
+  const isUpgrade = isWebSocket(request);
+  const token = isUpgrade ? upgradeTokenOf(guard, request) : bearerOf(guard, request);
+  const access = await guard.verify(token);
+  setAccess(guard, request, access);
+  const { socket } = response;
   // A response may be open for hours, as a stream of events is.
-  const release = guard.hold(access, () => void response.destroy());
+  const release = guard.hold(access, (reason) =>
+    isUpgrade && socket !== null ? closeSocket(socket, request, reason, timers) : cut(response),
+  );
   response.once('close', release);
-  if (response.destroyed) {
+  if (isClosed(response)) {
     release();
   }
+  return access;
 }
 
 /** True for a request of the protected resource metadata (RFC 9728, 3), which needs no token. */
-export function isMetadataRequest(guard: AccessGate, request: IncomingMessage): boolean {
+export function isMetadataRequest(guard: AccessGate, request: GuardedRequest): boolean {
   // Express cuts the path of a mounted router from `url`.
   const { originalUrl } = request as { readonly originalUrl?: string };
   const [path] = (originalUrl ?? request.url ?? '').split('?');

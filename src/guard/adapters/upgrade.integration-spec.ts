@@ -39,7 +39,7 @@ beforeEach(async () => {
   server.emit = (event: string, ...values: unknown[]): boolean => {
     const [incoming] = values as [IncomingMessage];
     if (incoming?.url?.endsWith('fault') === true) {
-      Object.defineProperty(incoming, 'headersDistinct', { value: undefined });
+      Object.defineProperty(incoming, 'headers', { value: undefined });
     }
     const isTaken = emit(event, ...values);
     if (event === 'upgrade' || event === 'request') {
@@ -225,7 +225,7 @@ describe('a request of Socket.IO', () => {
     '/?transport=polling',
     '/?transport=websocket',
     '/?transport=webtransport',
-    '/?transport=other&transport=polling',
+    '/?transport=polling&sid=',
   ])('needs a token for %s', async (path) => {
     expect(await ask(path)).toBe(401);
     const headers = { authorization: `Bearer ${await fixture.issuer.token()}` };

@@ -1,9 +1,12 @@
-import { STATUS_CODES, type IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import type { Timers } from '../../common/runtime/timers.js';
 import { AccessRefused } from '../access-refused.js';
 import type { AccessGate } from '../access-gate.js';
-import { setAccess, upgradeTokenOf } from './credentials.js';
+import type { GuardRuntime } from '../guard-options.js';
+import { closeSocket, cut, isClosed, refuseUpgrade } from './closing.js';
+import { bearerOf, setAccess, upgradeTokenOf } from './credentials.js';
+import { EngineSession, EngineSessions } from './engine-sessions.js';
+import { engineTargetOf, type EngineTarget } from './engine-target.js';
 import { admit, answerRefusal } from './express.js';
 
 /** The part of an HTTP server that the guard uses. */
@@ -11,129 +14,146 @@ export interface UpgradingServer {
   emit(event: string, ...values: unknown[]): boolean;
 }
 
-/** The close code of a socket whose access ended; 4000 to 4999 are the application's. */
-const CLOSE_CODE = 4401;
-/** A client that does not read what it gets is disconnected after this. */
-const GRACE_MS = 1000;
-/** Transports of Socket.IO, which each of its requests names. */
-const TRANSPORTS = ['polling', 'websocket', 'webtransport'];
-
 /**
  * Verifies upgrades before any listener of the server gets them, also one that is added later. Socket.IO's
  * requests of long polling need no upgrade, and are verified too.
  */
-export function guardUpgrades(guard: AccessGate, server: UpgradingServer, timers: Timers): void {
+export function guardUpgrades(
+  guard: AccessGate,
+  server: UpgradingServer,
+  runtime: GuardRuntime,
+): void {
   const emit = server.emit.bind(server);
+  const admission = new Admission(guard, runtime);
   server.emit = (event, ...values) => {
-    const [request, target] = values as [IncomingMessage, Duplex | ServerResponse];
+    const [request, carrier] = values as [IncomingMessage, Duplex & ServerResponse];
     if (event === 'upgrade') {
-      void admitUpgrade(guard, request, target as Duplex, timers).then((isAdmitted) => {
-        if (isAdmitted) {
+      const ignore = (): void => undefined;
+      // No listener of the server has the socket yet, and an error without one ends the process.
+      carrier.on('error', ignore);
+      settle(guard, admission.ofUpgrade(request, carrier), {
+        admitted: () => {
+          carrier.off('error', ignore);
           emit(event, ...values);
-        }
+        },
+        refused: (refusal) => refuseUpgrade(refusal, carrier),
       });
-      return true;
-    }
-    if (event === 'request' && isPolling(request)) {
-      const response = target as ServerResponse;
-      void admitPolling(guard, request, response).then((isAdmitted) => {
-        if (isAdmitted) {
-          emit(event, ...values);
-        }
+    } else if (event === 'request' && !admission.isOfApplication(request)) {
+      settle(guard, admission.ofRequest(request, carrier), {
+        admitted: () => void emit(event, ...values),
+        refused: (refusal) => answerRefusal(refusal, carrier),
       });
-      return true;
+    } else {
+      return emit(event, ...values);
     }
-    return emit(event, ...values);
+    return true;
   };
 }
 
-async function admitUpgrade(
-  guard: AccessGate,
-  request: IncomingMessage,
-  socket: Duplex,
-  timers: Timers,
-): Promise<boolean> {
-  const ignore = (): void => undefined;
-  // No listener of the server has the socket yet, and an error without one ends the process.
-  socket.on('error', ignore);
-  try {
-    const access = await guard.verify(upgradeTokenOf(guard, request));
-    if (socket.destroyed) {
-      return false;
-    }
-    setAccess(request, access);
-    const release = guard.hold(access, (reason) => closeSocket(socket, request, reason, timers));
-    socket.once('close', release);
-    return true;
-  } catch (error) {
-    refuseUpgrade(error instanceof AccessRefused ? error : guard.refusal('unavailable'), socket);
-    return false;
-  } finally {
-    socket.off('error', ignore);
-  }
+interface Outcomes {
+  admitted(): void;
+  refused(refusal: AccessRefused): void;
 }
 
-function refuseUpgrade({ status, headers, body }: AccessRefused, socket: Duplex): void {
-  const text = JSON.stringify(body);
-  const lines = [
-    `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
-    ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
-    'content-type: application/json',
-    `content-length: ${Buffer.byteLength(text)}`,
-    'connection: close',
-  ];
-  socket.on('error', () => socket.destroy());
-  socket.end(`${lines.join('\r\n')}\r\n\r\n${text}`);
-  socket.once('finish', () => socket.destroy());
-}
-
-/** Sends a close frame, and reads nothing more: a client could otherwise go on sending. */
-function closeSocket(
-  socket: Duplex,
-  { headers }: IncomingMessage,
-  reason: string,
-  timers: Timers,
-): void {
-  if (headers.upgrade?.toLowerCase() !== 'websocket' || !socket.writable) {
-    socket.destroy();
-    return;
-  }
-  const timer = timers.after(GRACE_MS, () => socket.destroy());
-  socket.once('close', () => timer.cancel());
-  socket.end(closeFrame(reason), () => socket.destroy());
-}
-
-/** A close frame of a server (RFC 6455, 5.5.1). Its payload has at most 125 bytes. */
-function closeFrame(reason: string): Buffer {
-  const payload = Buffer.alloc(2 + Buffer.byteLength(reason));
-  payload.writeUInt16BE(CLOSE_CODE);
-  payload.write(reason, 2);
-  return Buffer.concat([Buffer.from([0x88, payload.length]), payload]);
-}
-
-function isPolling({ url = '' }: IncomingMessage): boolean {
-  const start = url.indexOf('?');
-  const query = new URLSearchParams(start === -1 ? '' : url.slice(start + 1));
-  return (
-    url.startsWith('/socket.io/') ||
-    query.getAll('transport').some((transport) => TRANSPORTS.includes(transport))
+/** An error of a listener of the server is not one of the admission. */
+function settle(guard: AccessGate, admission: Promise<boolean>, outcomes: Outcomes): void {
+  void admission.then(
+    (isAdmitted) => (isAdmitted ? outcomes.admitted() : undefined),
+    (error: unknown) =>
+      outcomes.refused(error instanceof AccessRefused ? error : guard.refusal('unavailable')),
   );
 }
 
-/** A preflight of a browser has no token, and Socket.IO answers it. */
-async function admitPolling(
-  guard: AccessGate,
-  request: IncomingMessage,
-  response: ServerResponse,
-): Promise<boolean> {
-  if (request.method === 'OPTIONS') {
+/** Admits upgrades, and the requests of Socket.IO. */
+class Admission {
+  private readonly sessions = new EngineSessions();
+
+  constructor(
+    private readonly guard: AccessGate,
+    private readonly runtime: GuardRuntime,
+  ) {}
+
+  /** True for a request that is not of Socket.IO. */
+  isOfApplication(request: IncomingMessage): boolean {
+    try {
+      // A preflight of a browser has no token, and Socket.IO answers it.
+      return request.method === 'OPTIONS' || engineTargetOf(this.guard, request) === null;
+    } catch {
+      return false;
+    }
+  }
+
+  /** @returns false if the client has disconnected @throws AccessRefused */
+  async ofUpgrade(request: IncomingMessage, socket: Duplex): Promise<boolean> {
+    const { guard, runtime } = this;
+    const target = engineTargetOf(guard, request);
+    const token = upgradeTokenOf(guard, request);
+    const session = await this.sessionOf(target, token);
+    const access = session?.access ?? (await guard.verify(token));
+    if (socket.destroyed) {
+      return false;
+    }
+    setAccess(guard, request, access);
+    const end = (reason: string): void => closeSocket(socket, request, reason, runtime.timers);
+    if (session === null) {
+      socket.once('close', guard.hold(access, end));
+    } else {
+      session.add(socket, end);
+    }
     return true;
   }
-  try {
-    await admit(guard, request, response);
+
+  /** @returns false if the client has disconnected @throws AccessRefused */
+  async ofRequest(request: IncomingMessage, response: ServerResponse): Promise<boolean> {
+    const { guard, runtime } = this;
+    const target = engineTargetOf(guard, request);
+    const isHandshake = target?.transport === 'polling' && request.method === 'GET';
+    if (target === null || (target.sid === null && !isHandshake)) {
+      await admit(guard, request, response, runtime.timers);
+      return true;
+    }
+    const token = bearerOf(guard, request);
+    const known = await this.sessionOf(target, token);
+    const access = known?.access ?? (await guard.verify(token));
+    if (isClosed(response)) {
+      return false;
+    }
+    setAccess(guard, request, access);
+    const session = known ?? new EngineSession(guard, runtime, access, token);
+    session.add(response, () => cut(response));
+    if (known === null) {
+      // A compressed response could not be read.
+      delete request.headers['accept-encoding'];
+      this.sessions.begin(session, target, response);
+    }
     return true;
-  } catch (error) {
-    answerRefusal(error instanceof AccessRefused ? error : guard.refusal('unavailable'), response);
-    return false;
+  }
+
+  /**
+   * Returns the session that a request goes on with; null in its handshake.
+   *
+   * @throws AccessRefused for a token of another account or session than that of the handshake
+   */
+  private async sessionOf(
+    target: EngineTarget | null,
+    token: string,
+  ): Promise<EngineSession | null> {
+    const { guard, sessions } = this;
+    if (target === null || target.sid === null) {
+      return null;
+    }
+    const session = sessions.find(target);
+    if (session?.isOutlived(token) === true) {
+      guard.requireReady();
+      return session;
+    }
+    const { account, sid } = await guard.verify(token);
+    if (session === undefined || session.isOver) {
+      throw guard.refusal('invalid-request');
+    }
+    if (account !== session.access.account || sid !== session.access.sid) {
+      throw guard.refusal('invalid-token');
+    }
+    return session;
   }
 }
