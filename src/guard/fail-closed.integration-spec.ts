@@ -200,6 +200,20 @@ describe('a gap', () => {
     expect(ends).toEqual(['guard-gap']);
   });
 
+  it('closes what it holds also if the lease expires meanwhile', async () => {
+    const guard = await fixture.readyGuard();
+    const ends = await hold(guard, await fixture.issuer.token(), 50);
+    fixture.issuer.removeStreams();
+    await fixture.until('the next stream', () => fixture.issuer.streamCount === 1 && guard.isReady);
+    // The lease of the new stream ends, and is renewed, within the ten seconds.
+    fixture.clock.monotonicOffsetMs = 30_000;
+    await fixture.until('the guard notices it', () => !guard.isReady, 1000);
+    await fixture.until('the guard is ready', () => guard.isReady);
+    await fixture.time.advance(10_000);
+    expect(ends).toHaveLength(50);
+    expect(new Set(ends)).toEqual(new Set(['guard-gap']));
+  });
+
   it('closes also what waited for its end by an expired lease', async () => {
     const guard = await fixture.readyGuard();
     const ends = await hold(guard, await fixture.issuer.token(), 50);

@@ -185,7 +185,7 @@ export class Guard implements AccessGate {
     if (this.state !== 'leased') {
       this.state = 'leased';
       // No signal was lost. Connections that wait for their end because of a gap still end.
-      this.held.keepWaiting('guard-lease-expired');
+      this.held.keepRenewable();
       this.settings.log({ level: 'info', message: 'signals are received' });
     }
     this.wakeWaiting();

@@ -114,22 +114,31 @@ describe(HeldConnections.name, () => {
     expect(ends).toEqual([['a', 'guard-gap']]);
   });
 
-  it('keeps the connections that wait for the given reason, and no others', async () => {
+  it('keeps the connections that wait because of the lease, and no others', async () => {
     const held = connections(false, 0.5, 0.5, 0.5);
     add(held, 'a');
     held.endAllSpread('guard-lease-expired');
-    held.keepWaiting('guard-gap');
     add(held, 'not waiting');
-    held.keepWaiting('guard-lease-expired');
+    held.keepRenewable();
     await clock.advance(10_000);
     expect(ends).toEqual([]);
     held.endAllSpread('guard-gap');
-    held.keepWaiting('guard-lease-expired');
+    held.keepRenewable();
     await clock.advance(10_000);
     expect(ends).toEqual([
       ['a', 'guard-gap'],
       ['not waiting', 'guard-gap'],
     ]);
+  });
+
+  it('ends after a gap also if the lease expires meanwhile, and is renewed', async () => {
+    const held = connections(false, 0.5);
+    add(held, 'a');
+    held.endAllSpread('guard-gap');
+    held.endAllSpread('guard-lease-expired');
+    held.keepRenewable();
+    await clock.advance(10_000);
+    expect(ends).toEqual([['a', 'guard-gap']]);
   });
 
   it('forgets the spread end of a connection that ended before', async () => {

@@ -14,6 +14,9 @@ export type EndReason =
 /** Ends of many connections are spread over so long, so that their clients do not return at once. */
 const SPREAD_MS = 10_000;
 
+/** The reason of a spread end that can be taken back: no signal was lost. */
+const RENEWABLE: EndReason = 'guard-lease-expired';
+
 interface Held {
   readonly access: Access;
   readonly onEnd: (reason: EndReason) => void;
@@ -59,23 +62,26 @@ export class HeldConnections {
     }
   }
 
-  /** Ends every connection, spread in time. A connection that waits already ends as planned. */
+  /**
+   * Ends every connection, spread in time. A connection that waits already ends as planned: an expired
+   * lease, which may be renewed, is not the reason then.
+   */
   endAllSpread(reason: EndReason): void {
     const { random, timers } = this.runtime;
     for (const held of this.all()) {
-      const timer =
-        held.closing?.timer ??
-        timers.after(random.fraction() * SPREAD_MS, () =>
-          this.end(held, held.closing?.reason ?? reason),
-        );
-      held.closing = { timer, reason };
+      const { closing } = held;
+      const end = (): void => this.end(held, held.closing?.reason ?? reason);
+      held.closing = {
+        timer: closing?.timer ?? timers.after(random.fraction() * SPREAD_MS, end),
+        reason: closing === null || reason !== RENEWABLE ? reason : closing.reason,
+      };
     }
   }
 
-  /** Keeps the connections whose spread end for this reason still waits. */
-  keepWaiting(reason: EndReason): void {
+  /** Keeps the connections that wait for their end only because the lease has expired. */
+  keepRenewable(): void {
     for (const held of this.all()) {
-      if (held.closing?.reason === reason) {
+      if (held.closing?.reason === RENEWABLE) {
         held.closing.timer.cancel();
         held.closing = null;
       }
