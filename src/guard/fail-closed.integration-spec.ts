@@ -135,6 +135,33 @@ describe('the lease', () => {
     expect(await codeOf(guard, token)).toBe('admitted');
   });
 
+  it.each([-1100, -50_000])(
+    'is renewed at once after a step of the wall clock by %i ms, and closes nothing',
+    async (stepMs) => {
+      const guard = await fixture.readyGuard();
+      const token = await fixture.issuer.token();
+      const ends = await hold(guard, token);
+      fixture.clock.wallOffsetMs = stepMs;
+      expect(await codeOf(guard, token)).toBe('guard-lease-expired');
+      // The poll that waits for ten seconds ends: the time of the test does not move.
+      await waitFor('the guard is ready', () => guard.isReady);
+      await fixture.isWaiting();
+      expect(await codeOf(guard, token)).toBe('admitted');
+      expect([ends, fixture.logged.map(({ level }) => level)]).toEqual([[], ['info']]);
+    },
+  );
+
+  it('is renewed at once after a step that no request notices', async () => {
+    const guard = await fixture.readyGuard();
+    fixture.clock.wallOffsetMs = -1100;
+    await fixture.time.advance(1000);
+    await waitFor('the guard is ready', () => guard.isReady);
+    await fixture.isWaiting();
+    const messages = fixture.logged.map(({ message }) => message);
+    expect(messages).toContain('all held connections are closed');
+    expect(fixture.logged.map(({ reason }) => reason)).not.toContain('no answer in time');
+  });
+
   it('is renewed for as long as polls are answered', async () => {
     const guard = await fixture.readyGuard();
     const ends = await hold(guard, await fixture.issuer.token());
@@ -207,7 +234,8 @@ describe('a gap', () => {
     await fixture.until('the next stream', () => fixture.issuer.streamCount === 1 && guard.isReady);
     // The lease of the new stream ends, and is renewed, within the ten seconds.
     fixture.clock.monotonicOffsetMs = 30_000;
-    await fixture.until('the guard notices it', () => !guard.isReady, 1000);
+    const hasExpired = () => fixture.logged.some(({ reason }) => reason === 'guard-lease-expired');
+    await fixture.until('the guard notices it', hasExpired, 1000);
     await fixture.until('the guard is ready', () => guard.isReady);
     await fixture.time.advance(10_000);
     expect(ends).toHaveLength(50);
@@ -352,6 +380,13 @@ describe('a held connection', () => {
 });
 
 describe('close', () => {
+  it('does not wait for a poll that begins meanwhile', async () => {
+    const guard = fixture.guard();
+    await guard.ready();
+    await guard.close();
+    expect([fixture.issuer.streamCount, fixture.issuer.waitingPolls]).toEqual([0, 0]);
+  });
+
   it('deletes the stream, ends what is held, and admits nothing more', async () => {
     const guard = await fixture.readyGuard();
     const token = await fixture.issuer.token();

@@ -154,6 +154,7 @@ export class Guard implements AccessGate {
     if (this.state === 'closed') {
       throw this.refusal('guard-closed');
     }
+    this.stream?.hurry();
     throw this.refusal(this.lease.isExpired ? 'guard-lease-expired' : 'guard-starting');
   }
 
@@ -215,6 +216,7 @@ export class Guard implements AccessGate {
   /** Notices the end of the lease, of sessions and of tokens. */
   private review(): void {
     if (this.state === 'leased' && !this.lease.isValid) {
+      this.stream?.hurry();
       this.endAll('guard-lease-expired');
     }
     this.held.endExpired();

@@ -104,9 +104,9 @@ export class IssuerClient {
     }
   }
 
-  /** Ends requests that wait for an answer. */
-  abortWaiting(): void {
-    this.http.abortWaiting();
+  /** Ends requests that wait for an answer, and later ones. */
+  close(): void {
+    this.http.close();
   }
 
   private accessToken(): Promise<string> {

@@ -180,21 +180,34 @@ describe(IssuerHttp.name, () => {
     expect(fault).toMatchObject({ message: `the connection failed: ${code}`, status: null });
   });
 
-  it('ends waiting requests on close, and sends later ones', async () => {
-    let answer = silent();
-    const fault = faultOf(answer.send(URL_OF_ISSUER));
-    answer.abortWaiting();
+  it('ends waiting requests on close, and sends none but the last one', async () => {
+    const http = silent();
+    const fault = faultOf(http.send(URL_OF_ISSUER));
+    http.close();
     expect(await fault).toMatchObject({ message: 'no answer in time' });
-    answer = answering('{}');
-    answer.abortWaiting();
-    expect(await answer.send(URL_OF_ISSUER)).toMatchObject({ status: 200 });
-    expect(sent.at(-1)?.[1]?.signal?.aborted).toBe(false);
+    await faultOf(http.send(URL_OF_ISSUER));
+    expect(sent).toHaveLength(1);
+    const last = faultOf(http.send(URL_OF_ISSUER, { isLast: true, limitMs: 10 }));
+    expect([sent.length, sent.at(-1)?.[1]?.signal?.aborted]).toEqual([2, false]);
+    await clock.advance(10);
+    await last;
+  });
+
+  it('ends a request by its signal, also one that aborted before', async () => {
+    const aborting = new AbortController();
+    const { signal } = aborting;
+    const http = silent();
+    const fault = faultOf(http.send(URL_OF_ISSUER, { signal }));
+    aborting.abort();
+    expect(await fault).toMatchObject({ message: 'no answer in time' });
+    await faultOf(http.send(URL_OF_ISSUER, { signal }));
+    expect(sent).toHaveLength(1);
   });
 
   it('keeps no listener of a request that was answered', async () => {
     const http = answering('{}');
     await http.send(URL_OF_ISSUER);
-    http.abortWaiting();
+    http.close();
     expect(sent[0]?.[1]?.signal?.aborted).toBe(false);
   });
 });

@@ -46,6 +46,10 @@ export interface IssuerRequest {
   readonly form?: Readonly<Record<string, string>>;
   readonly json?: object;
   readonly limitMs?: number;
+  /** Ends the wait for the answer. */
+  readonly signal?: AbortSignal;
+  /** Sends the request after {@link IssuerHttp.close} too. */
+  readonly isLast?: boolean;
 }
 
 const LIMIT_MS = 5000;
@@ -71,10 +75,13 @@ export class IssuerHttp {
     }
     const { method = 'GET', headers, form, json, limitMs = LIMIT_MS } = request;
     const limit = new AbortController();
-    const timer = this.runtime.timers.after(limitMs, () => limit.abort());
     const abort = (): void => limit.abort();
-    this.closing.signal.addEventListener('abort', abort);
+    const timer = this.runtime.timers.after(limitMs, abort);
+    const signals = [request.signal, request.isLast === true ? undefined : this.closing.signal];
+    signals.forEach((signal) => (signal?.aborted === true ? abort() : undefined));
+    signals.forEach((signal) => signal?.addEventListener('abort', abort));
     try {
+      limit.signal.throwIfAborted();
       const response = await this.settings.fetch(url, {
         method,
         headers: { accept: 'application/json', ...headers, ...typeOf(request) },
@@ -88,12 +95,12 @@ export class IssuerHttp {
       throw error instanceof IssuerFault ? error : new IssuerFault(reasonOf(error, limit.signal));
     } finally {
       timer.cancel();
-      this.closing.signal.removeEventListener('abort', abort);
+      signals.forEach((signal) => signal?.removeEventListener('abort', abort));
     }
   }
 
-  /** Ends requests that wait for an answer. Later ones are sent. */
-  abortWaiting(): void {
+  /** Ends requests that wait for an answer, and later ones. */
+  close(): void {
     this.closing.abort();
   }
 }

@@ -40,6 +40,8 @@ export class SignalStream {
   private readonly faults: LogOnce;
   private stream: Stream | null = null;
   private isClosed = false;
+  /** Ends the poll that waits for signals. */
+  private waiting: AbortController | null = null;
   private readonly stopping = new AbortController();
   private running: Promise<void> | null = null;
 
@@ -58,11 +60,16 @@ export class SignalStream {
     this.running ??= this.run();
   }
 
+  /** Asks for an immediate answer instead of waiting for signals: the lease has ended. */
+  hurry(): void {
+    this.waiting?.abort();
+  }
+
   /** Ends the polling, and deletes the stream. */
   async close(): Promise<void> {
     this.isClosed = true;
     this.stopping.abort();
-    this.issuer.abortWaiting();
+    this.issuer.close();
     await this.running;
     await this.delete();
   }
@@ -77,7 +84,7 @@ export class SignalStream {
         this.faults.clear();
         failures = 0;
       } catch (error) {
-        if (!this.isClosed) {
+        if (!this.isClosed && this.waiting?.signal.aborted !== true) {
           this.report(error);
           await this.wait(error, failures);
           failures += 1;
@@ -157,11 +164,12 @@ export class SignalStream {
 
   private async request(stream: Stream, mayWait: boolean): Promise<IssuerAnswer> {
     const { url, unacknowledged: ack } = stream;
+    this.waiting = mayWait ? new AbortController() : null;
     try {
       return await this.issuer.sendAuthorized(url, {
         method: 'POST',
         json: { maxEvents: MAX_EVENTS, returnImmediately: !mayWait, ack },
-        ...(mayWait && { limitMs: WAITING_LIMIT_MS }),
+        ...(this.waiting && { limitMs: WAITING_LIMIT_MS, signal: this.waiting.signal }),
       });
     } catch (error) {
       const isGone = error instanceof IssuerFault && GONE.includes(error.status);
@@ -196,7 +204,7 @@ export class SignalStream {
     const { stream } = this;
     this.stream = null;
     if (stream !== null) {
-      const request = { method: 'DELETE', limitMs: 2000 } as const;
+      const request = { method: 'DELETE', limitMs: 2000, isLast: true } as const;
       await this.issuer.sendAuthorized(stream.configurationUrl, request).catch(() => undefined);
     }
   }

@@ -37,6 +37,14 @@ interface Answer {
   readonly body?: object;
 }
 
+interface Received {
+  readonly path: string;
+  readonly query: URLSearchParams;
+  readonly text: string;
+  /** Aborts when the guard waits for the answer no more. */
+  readonly left: AbortSignal;
+}
+
 let signalKey: Promise<TestKey> | undefined;
 
 /** An RSA key takes long to make, so the issuers of a process share one: signals name their issuer. */
@@ -182,8 +190,10 @@ export class TestIssuer {
     if (text === null) {
       return;
     }
+    const left = new AbortController();
+    response.once('close', () => left.abort());
     const { status, body } = this.isAvailable
-      ? await this.answer(request, pathname, searchParams, text)
+      ? await this.answer(request, { path: pathname, query: searchParams, text, left: left.signal })
       : { status: 503, body: { code: 'unavailable' } };
     response.writeHead(status, {
       date: new Date(this.runtime.clock.now()).toUTCString(),
@@ -195,10 +205,9 @@ export class TestIssuer {
 
   private answer(
     { method = '', headers: { authorization } }: IncomingMessage,
-    path: string,
-    query: URLSearchParams,
-    text: string,
+    received: Received,
   ): Answer | Promise<Answer> {
+    const { path, text } = received;
     const documents: Readonly<Record<string, object>> = this.documents();
     const document = documents[path];
     if (method === 'GET' && document !== undefined) {
@@ -214,14 +223,12 @@ export class TestIssuer {
     if (authorization !== `Bearer ${this.secret}`) {
       return { status: 401, body: { error: 'invalid_token' } };
     }
-    return this.answerReceiver(method, path, query, text);
+    return this.answerReceiver(method, received);
   }
 
   private async answerReceiver(
     method: string,
-    path: string,
-    query: URLSearchParams,
-    text: string,
+    { path, query, text, left }: Received,
   ): Promise<Answer> {
     if (path === '/v1/ssf/streams' && method === 'POST') {
       return { status: 201, body: this.describe(this.streams.create()) };
@@ -230,7 +237,7 @@ export class TestIssuer {
       return { status: this.streams.delete(query.get('stream_id') ?? '') ? 204 : 404 };
     }
     const poll = (parseJson(text) ?? {}) as TestPoll;
-    const body = await this.streams.poll(path.split('/').at(-1) ?? '', poll);
+    const body = await this.streams.poll(path.split('/').at(-1) ?? '', poll, left);
     return body === null ? { status: 404 } : { status: 200, body };
   }
 

@@ -58,12 +58,12 @@ export class TestStreams {
     waiting.forEach((resolve) => resolve());
   }
 
-  /** @returns null for a stream that does not exist */
-  async poll(id: string, poll: TestPoll): Promise<object | null> {
+  /** @param left aborts when the guard waits no more @returns null for a stream that does not exist */
+  async poll(id: string, poll: TestPoll, left: AbortSignal): Promise<object | null> {
     const stream = this.streams.get(id);
     poll.ack?.forEach((jti) => stream?.acknowledged.add(jti));
     if (stream !== undefined && poll.returnImmediately !== true && this.next(stream).length === 0) {
-      await this.waitForEvent();
+      await this.waitForEvent(left);
     }
     if (stream === undefined || !this.streams.has(id)) {
       return null;
@@ -77,17 +77,16 @@ export class TestStreams {
     return [...this.events].filter(([jti]) => !acknowledged.has(jti));
   }
 
-  private async waitForEvent(): Promise<void> {
+  private async waitForEvent(left: AbortSignal): Promise<void> {
     await new Promise<void>((resolve) => {
-      const timer = this.runtime.timers.after(WAIT_MS, () => {
-        this.waiting.delete(done);
-        resolve();
-      });
       const done = (): void => {
         timer.cancel();
+        this.waiting.delete(done);
         resolve();
       };
+      const timer = this.runtime.timers.after(WAIT_MS, done);
       this.waiting.add(done);
+      left.addEventListener('abort', done);
     });
   }
 }
