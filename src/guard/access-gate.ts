@@ -29,6 +29,10 @@ export interface AccessGate {
    * @returns releases the connection: `onEnd` is not called afterwards
    */
   hold(access: Access, onEnd: (reason: EndReason) => void): () => void;
-  /** Returns the refusal of a request with a challenge for this backend. */
-  refusal(code: RefusalCode): AccessRefused;
+  /**
+   * Returns the refusal of a request with a challenge for this backend.
+   *
+   * @param reason for the log, one of few; the answer does not have it
+   */
+  refusal(code: RefusalCode, reason?: string): AccessRefused;
 }

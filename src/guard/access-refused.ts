@@ -10,6 +10,12 @@ export type RefusalCode =
   | 'guard-closed'
   | 'unavailable';
 
+/** A refusal of a token, with the reason for the log. Its text has nothing of the token. */
+export interface RefusedToken {
+  readonly code: RefusalCode;
+  readonly reason: string;
+}
+
 interface RefusalRow {
   readonly status: number;
   /** The `error` of the challenge (RFC 6750, 3.1). A request without a token gets none. */

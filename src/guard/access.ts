@@ -33,37 +33,42 @@ export interface Expectation {
   readonly now: number;
 }
 
-/**
- * Returns the access in verified claims; null where they are not of a token for this backend and
- * time.
- */
+/** Returns the access in verified claims, or the reason why they are not for this backend and time. */
 export function accessFrom(
   claims: Readonly<Record<string, unknown>>,
   { issuer, resource, now }: Expectation,
-): Access | null {
+): Access | string {
   const { iss, aud, sub, sid, login_method: loginMethod } = claims;
   const { iat, exp, session_exp: sessionExp, auth_time: authTime } = claims;
-  const isOurs = iss === issuer && aud === resource;
-  if (!isOurs || !isText(sub) || !isText(sid) || !isText(loginMethod)) {
-    return null;
+  if (iss !== issuer) {
+    return `its issuer is not ${issuer}`;
+  }
+  if (aud !== resource) {
+    return `its audience is not ${resource} alone`;
+  }
+  if (!isText(sub) || !isText(sid) || !isText(loginMethod)) {
+    return 'its account, session or login method is not a text';
   }
   if (!isSeconds(iat) || !isSeconds(exp) || !isSeconds(sessionExp)) {
-    return null;
+    return 'its times are not numbers of seconds';
   }
-  const isTimely =
-    iat * 1000 <= now + MAX_SKEW_SECONDS * 1000 &&
-    exp - iat <= MAX_TOKEN_SECONDS &&
-    Math.min(exp, sessionExp) * 1000 > now;
-  return isTimely
-    ? {
-        ...{ account: sub, sid, loginMethod },
-        login: textOrNull(claims['login']),
-        email: textOrNull(claims['email']),
-        authenticatedAt: isSeconds(authTime) ? new Date(authTime * 1000) : null,
-        expiresAt: new Date(exp * 1000),
-        sessionExpiresAt: new Date(sessionExp * 1000),
-      }
-    : null;
+  if (iat * 1000 > now + MAX_SKEW_SECONDS * 1000) {
+    return 'it was issued later than now: the clocks differ';
+  }
+  if (exp - iat > MAX_TOKEN_SECONDS) {
+    return `it is valid for more than ${MAX_TOKEN_SECONDS} seconds`;
+  }
+  if (Math.min(exp, sessionExp) * 1000 <= now) {
+    return 'its session has expired';
+  }
+  return {
+    ...{ account: sub, sid, loginMethod },
+    login: textOrNull(claims['login']),
+    email: textOrNull(claims['email']),
+    authenticatedAt: isSeconds(authTime) ? new Date(authTime * 1000) : null,
+    expiresAt: new Date(exp * 1000),
+    sessionExpiresAt: new Date(sessionExp * 1000),
+  };
 }
 
 function isText(value: unknown): value is string {

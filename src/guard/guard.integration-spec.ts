@@ -233,6 +233,13 @@ describe(Guard.name, () => {
     await expect(guard.verify('x')).rejects.toMatchObject({ code: 'guard-closed' });
   });
 
+  it('closes without waiting for a poll that begins meanwhile', async () => {
+    const guard = fixture.guard();
+    await guard.ready();
+    await guard.close();
+    expect([fixture.issuer.streamCount, fixture.issuer.waitingPolls]).toEqual([0, 0]);
+  });
+
   it('ends the waits for it when it is closed', async () => {
     fixture.issuer.isAvailable = false;
     const guard = fixture.guard();

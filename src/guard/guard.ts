@@ -9,6 +9,7 @@ import { metadataUrlOf, type GuardRuntime, type GuardSettings } from './guard-op
 import { HeldConnections, type EndReason } from './held-connections.js';
 import { IssuerClient } from './issuer/issuer-client.js';
 import { Lease } from './lease.js';
+import { RefusalLog } from './refusal-log.js';
 import { EndedSessions } from './signals/ended-sessions.js';
 import { SignalStream } from './signals/signal-stream.js';
 import { Introspector } from './tokens/introspector.js';
@@ -30,6 +31,7 @@ export class Guard implements AccessGate {
   private readonly held: HeldConnections;
   private readonly lease: Lease;
   private readonly ended: EndedSessions;
+  private readonly refusals: RefusalLog;
   private readonly verifier: TokenVerifier | Introspector;
   /** null with introspection. */
   private readonly stream: SignalStream | null;
@@ -55,10 +57,9 @@ export class Guard implements AccessGate {
     this.ended = new EndedSessions(clock);
     const client = new IssuerClient(settings, runtime);
     const readKeys = async () => client.keySet((await client.issuerMetadata()).keySetUrl);
-    this.verifier =
-      cacheMs === null
-        ? new TokenVerifier(settings, runtime, new KeySet(readKeys, clock))
-        : new Introspector(settings, runtime, client);
+    const tokens = new TokenVerifier(settings, runtime, new KeySet(readKeys, runtime));
+    this.verifier = cacheMs === null ? tokens : new Introspector(settings, runtime, client, tokens);
+    this.refusals = new RefusalLog(clock, log);
     this.stream =
       cacheMs === null
         ? new SignalStream(settings, runtime, client, {
@@ -98,17 +99,17 @@ export class Guard implements AccessGate {
       throw this.refusal('missing-token');
     }
     if (token.length > MAX_TOKEN_LENGTH) {
-      throw this.refusal('invalid-token');
+      throw this.refusal('invalid-token', 'it is too long');
     }
     this.requireReady();
     const access = await this.verifier.verify(token);
-    if (typeof access === 'string') {
-      throw this.refusal(access);
+    if ('code' in access) {
+      throw this.refusal(access.code, access.reason);
     }
     // The session, or the lease, may have ended while the keys were read.
     this.requireReady();
     if (this.ended.has(access.sid)) {
-      throw this.refusal('token-revoked');
+      throw this.refusal('token-revoked', 'its session has ended');
     }
     return access;
   }
@@ -158,7 +159,10 @@ export class Guard implements AccessGate {
     throw this.refusal(this.lease.isExpired ? 'guard-lease-expired' : 'guard-starting');
   }
 
-  refusal(code: RefusalCode): AccessRefused {
+  refusal(code: RefusalCode, reason?: string): AccessRefused {
+    if (reason !== undefined) {
+      this.refusals.write(reason);
+    }
     return new AccessRefused(code, this.metadataUrl);
   }
 

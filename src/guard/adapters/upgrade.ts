@@ -149,10 +149,10 @@ class Admission {
     }
     const { account, sid } = await guard.verify(token);
     if (session === undefined || session.isOver) {
-      throw guard.refusal('invalid-request');
+      throw guard.refusal('invalid-request', 'its Socket.IO connection is not known or over');
     }
     if (account !== session.access.account || sid !== session.access.sid) {
-      throw guard.refusal('invalid-token');
+      throw guard.refusal('invalid-token', 'its Socket.IO connection is that of another session');
     }
     return session;
   }

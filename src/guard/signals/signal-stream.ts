@@ -131,7 +131,7 @@ export class SignalStream {
       url: textIn(delivery, 'endpoint_url'),
       configurationUrl: configurationUrl.href,
       audience: Array.isArray(aud) ? (aud as string[]) : textIn(body, 'aud'),
-      keys: new KeySet(() => this.issuer.keySet(keySetUrl), this.runtime.clock),
+      keys: new KeySet(() => this.issuer.keySet(keySetUrl), this.runtime),
       unacknowledged: [],
     };
   }

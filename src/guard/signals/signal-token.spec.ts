@@ -1,5 +1,6 @@
 import type { JWTPayload } from 'jose';
 import { ManualClock } from '../../../test/fixtures/manual-clock.js';
+import { ManualTimers } from '../../../test/fixtures/manual-timers.js';
 import { makeKey, signWith, type TestKey } from '../testing/test-keys.js';
 import { KeySet } from '../tokens/key-set.js';
 import { readSignal, type Signal } from './signal-token.js';
@@ -13,7 +14,9 @@ let key: TestKey;
 let keys: KeySet;
 beforeAll(async () => {
   key = await makeKey('RS256');
-  keys = new KeySet(() => Promise.resolve({ keys: [key.publicJwk] }), new ManualClock());
+  const clock = new ManualClock();
+  const runtime = { clock, timers: new ManualTimers(clock) };
+  keys = new KeySet(() => Promise.resolve({ keys: [key.publicJwk] }), runtime);
 });
 
 /** Signs claims as the transmitter does, and reads them. */

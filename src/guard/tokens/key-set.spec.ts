@@ -1,5 +1,6 @@
 import type { FlattenedJWSInput, JSONWebKeySet } from 'jose';
 import { ManualClock } from '../../../test/fixtures/manual-clock.js';
+import { ManualTimers } from '../../../test/fixtures/manual-timers.js';
 import { makeKey, type TestKey } from '../testing/test-keys.js';
 import { KeySet } from './key-set.js';
 
@@ -32,7 +33,7 @@ beforeEach(() => {
   clock = new ManualClock(1_000_000);
   source = new Source(clock);
   source.keys = [one as TestKey];
-  keys = new KeySet(source.read, clock);
+  keys = new KeySet(source.read, { clock, timers: new ManualTimers(clock) });
 });
 
 const find = (key = one): Promise<string> => {
@@ -83,13 +84,30 @@ describe(KeySet.name, () => {
     expect(await find()).toBe('away at 1301000');
   });
 
-  it('reads the keys for an unknown one, but not within ten seconds', async () => {
+  it('reads the keys for unknown ones once a second, for which their tokens wait', async () => {
     await find();
     source.keys = [one, other] as TestKey[];
-    await clock.advance(9999);
-    expect([await find(other), source.reads]).toEqual(['ERR_JWKS_NO_MATCHING_KEY', 1]);
+    await clock.advance(400);
+    const forged = { ...one, kid: 'forged' } as TestKey;
+    const found = Promise.all([find(other), find(forged), find(other)]);
+    await clock.advance(599);
+    expect([await find(), source.reads]).toEqual(['found', 1]);
     await clock.advance(1);
-    expect([await find(other), source.reads]).toEqual(['found', 2]);
+    expect(await found).toEqual(['found', 'ERR_JWKS_NO_MATCHING_KEY', 'found']);
+    expect(source.reads).toBe(2);
+    await clock.advance(1000);
+    expect([await find(forged), source.reads]).toEqual(['ERR_JWKS_NO_MATCHING_KEY', 3]);
+  });
+
+  it('reads no keys for a token that names a known one, or none', async () => {
+    await find();
+    await clock.advance(1000);
+    const token: FlattenedJWSInput = { payload: '', signature: '' };
+    for (const header of [{ alg: 'RS256', kid: one?.kid as string }, { alg: 'RS256' }]) {
+      const found = keys.find(header, token);
+      await expect(found).rejects.toMatchObject({ code: 'ERR_JWKS_NO_MATCHING_KEY' });
+    }
+    expect(source.reads).toBe(1);
   });
 
   it('reads no keys for a token that has several', async () => {

@@ -6,15 +6,15 @@ import {
   type JSONWebKeySet,
   type JWSHeaderParameters,
 } from 'jose';
-import type { Clock } from '../../common/runtime/clock.js';
 import { millisecondsSince, momentOf, type Moment } from '../../common/runtime/moment.js';
+import type { GuardRuntime } from '../guard-options.js';
 
 /** Gatehouse lets receivers keep its keys for so long. */
 const MAX_AGE_MS = 300_000;
 /** A key of this age is used, and the set is read again meanwhile. */
 const STALE_AGE_MS = 240_000;
-/** An unknown key id causes a read, but not more often than this. */
-const COOLDOWN_MS = 10_000;
+/** Unknown key ids, which strangers can make up, cause a read at most as often as this. */
+const COOLDOWN_MS = 1000;
 /** After a failure, requests do not ask an issuer that recovers more often than this. */
 const RETRY_AFTER_MS = 1000;
 
@@ -22,13 +22,19 @@ type FindKey = (header?: JWSHeaderParameters, token?: FlattenedJWSInput) => Prom
 
 /** The public keys of the issuer (RFC 7517), kept in memory. */
 export class KeySet {
-  private keys: { readonly find: FindKey; readonly readAt: Moment } | null = null;
+  private keys: {
+    readonly find: FindKey;
+    readonly ids: ReadonlySet<unknown>;
+    readonly readAt: Moment;
+  } | null = null;
   private reading: Promise<void> | null = null;
+  /** The next read for unknown key ids. */
+  private nextRead: Promise<void> | null = null;
   private failure: { readonly error: unknown; readonly at: Moment } | null = null;
 
   constructor(
     private readonly readKeys: () => Promise<JSONWebKeySet>,
-    private readonly clock: Clock,
+    private readonly runtime: Pick<GuardRuntime, 'clock' | 'timers'>,
   ) {}
 
   /**
@@ -40,19 +46,18 @@ export class KeySet {
     const age = this.ageMs();
     if (age >= MAX_AGE_MS) {
       await this.read();
-    } else if (age >= STALE_AGE_MS) {
+      return this.findKnown(header, token);
+    }
+    if (age >= STALE_AGE_MS) {
       // The next call reports a failure, once the keys are too old.
       this.read().catch(() => undefined);
     }
-    try {
-      return await this.findKnown(header, token);
-    } catch (error) {
-      if (!(error instanceof errors.JWKSNoMatchingKey) || this.ageMs() < COOLDOWN_MS) {
-        throw error;
-      }
-      await this.read();
-      return this.findKnown(header, token);
+    // A key is new after a rotation. Its tokens wait for the next read instead of being refused.
+    if (typeof header?.kid === 'string' && this.keys?.ids.has(header.kid) === false) {
+      this.nextRead ??= this.readAfterCooldown().finally(() => (this.nextRead = null));
+      await this.nextRead;
     }
+    return this.findKnown(header, token);
   };
 
   private findKnown(...parts: Parameters<FindKey>): Promise<CryptoKey> {
@@ -62,7 +67,15 @@ export class KeySet {
   }
 
   private ageMs(): number {
-    return this.keys === null ? Infinity : millisecondsSince(this.keys.readAt, this.clock);
+    return this.keys === null ? Infinity : millisecondsSince(this.keys.readAt, this.runtime.clock);
+  }
+
+  private async readAfterCooldown(): Promise<void> {
+    const waitMs = COOLDOWN_MS - this.ageMs();
+    if (waitMs > 0) {
+      await new Promise<void>((done) => this.runtime.timers.after(waitMs, done));
+    }
+    await this.read();
   }
 
   private read(): Promise<void> {
@@ -73,15 +86,20 @@ export class KeySet {
   }
 
   private async readNow(): Promise<void> {
-    if (this.failure !== null && millisecondsSince(this.failure.at, this.clock) < RETRY_AFTER_MS) {
+    if (
+      this.failure !== null &&
+      millisecondsSince(this.failure.at, this.runtime.clock) < RETRY_AFTER_MS
+    ) {
       throw this.failure.error;
     }
-    const readAt = momentOf(this.clock);
+    const readAt = momentOf(this.runtime.clock);
     try {
-      this.keys = { find: createLocalJWKSet(await this.readKeys()), readAt };
+      const set = await this.readKeys();
+      const find = createLocalJWKSet(set);
+      this.keys = { find, ids: new Set(set.keys.map(({ kid }) => kid)), readAt };
       this.failure = null;
     } catch (error) {
-      this.failure = { error, at: momentOf(this.clock) };
+      this.failure = { error, at: momentOf(this.runtime.clock) };
       throw error;
     }
   }
