@@ -89,6 +89,47 @@ describe(ResourceTokens.name, () => {
     expect(await tokens.tokenFor(RELAY)).toBe('token-1');
   });
 
+  it('forgets a token on demand, also while the server is away', async () => {
+    const { tokens, state } = setup();
+    await tokens.tokenFor(RELAY);
+    const renewed = [1, 2].map(() => tokens.tokenFor(RELAY, { renew: true }));
+    expect(await Promise.all(renewed)).toEqual(['token-2', 'token-2']);
+    expect(await tokens.tokenFor(RELAY)).toBe('token-2');
+    state.isAway = true;
+    const refused = tokens.tokenFor(RELAY, { renew: true });
+    await expect(refused).rejects.toMatchObject({ name: 'ServerUnreachable' });
+    await expect(tokens.tokenFor(RELAY)).rejects.toMatchObject({ name: 'ServerUnreachable' });
+  });
+
+  it('renews a token that the backend refuses, once, for all requests', async () => {
+    const { tokens, requests } = setup();
+    const sent: string[] = [];
+    const send = async (token: string): Promise<{ readonly status: number }> => {
+      sent.push(token);
+      await turn();
+      return { status: token === 'token-1' ? 401 : 200 };
+    };
+    const answers = await Promise.all([1, 2, 3].map(() => tokens.sendTo(RELAY, send)));
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
+    expect(sent.toSorted()).toEqual([
+      ...['token-1', 'token-1', 'token-1'],
+      ...['token-2', 'token-2', 'token-2'],
+    ]);
+    expect(requests).toHaveLength(2);
+  });
+
+  it('returns the second refusal of a backend, and any other answer', async () => {
+    const { tokens } = setup();
+    const sent: string[] = [];
+    const answering = (status: number) => (token: string) => {
+      sent.push(token);
+      return Promise.resolve({ status });
+    };
+    expect(await tokens.sendTo(RELAY, answering(403))).toEqual({ status: 403 });
+    expect(await tokens.sendTo(RELAY, answering(401))).toEqual({ status: 401 });
+    expect(sent).toEqual(['token-1', 'token-1', 'token-2']);
+  });
+
   it('needs the token of a session', async () => {
     const transport = new Transport({ serverUrl: 'https://gate.example.com' });
     const tokens = new ResourceTokens(transport, undefined);

@@ -12,6 +12,11 @@ const answer = v.object({
 });
 const isAnswer = (value: unknown): value is v.InferOutput<typeof answer> => v.is(answer, value);
 
+export interface TokenOptions {
+  /** Forgets the token that is kept, for example because the backend refused it. */
+  readonly renew?: boolean | undefined;
+}
+
 interface ResourceToken {
   readonly text: string;
   readonly requestedAt: number;
@@ -34,9 +39,13 @@ export class ResourceTokens {
     private readonly now: () => number = Date.now,
   ) {}
 
-  /** Returns a token that is kept, or the one of an exchange, of which there is one at a time. */
-  async tokenFor(resource: string): Promise<string> {
-    const { token = null, exchange = null } = this.entries.get(resource) ?? {};
+  /**
+   * Returns a token that is kept, or the one of an exchange, of which there is one at a time. `renew`
+   * forgets the kept token first.
+   */
+  async tokenFor(resource: string, { renew = false }: TokenOptions = {}): Promise<string> {
+    const { token: kept = null, exchange = null } = this.entries.get(resource) ?? {};
+    const token = renew ? null : kept;
     if (token !== null && this.isWithin(token, USED_PART)) {
       return token.text;
     }
@@ -48,6 +57,21 @@ export class ResourceTokens {
       }
       throw error;
     }
+  }
+
+  /** Sends a request with a token, and once more with another one if the backend answers 401. */
+  async sendTo<Answer extends { readonly status: number }>(
+    resource: string,
+    send: (token: string) => Promise<Answer>,
+  ): Promise<Answer> {
+    const token = await this.tokenFor(resource);
+    const answer = await send(token);
+    if (answer.status !== 401) {
+      return answer;
+    }
+    // Another request may have renewed the token meanwhile.
+    const renew = this.entries.get(resource)?.token?.text === token;
+    return send(await this.tokenFor(resource, { renew }));
   }
 
   private renew(resource: string, token: ResourceToken | null): Promise<ResourceToken> {

@@ -13,7 +13,7 @@ import { CredentialRoutes, EncryptionRoutes, SettingsRoutes } from './account-ro
 import type { AnswerOf, Route } from './api-client-answers.js';
 import { Routes, type RequestOf } from './api-routes.js';
 import type { DeviceKey } from '../crypto/device-key.js';
-import { ResourceTokens } from '../resource-tokens.js';
+import { ResourceTokens, type TokenOptions } from '../resource-tokens.js';
 import { GatehouseProblem } from './problem.js';
 import { DeviceRoutes } from './device-routes.js';
 import { RequestRoutes } from '../requests/request-routes.js';
@@ -110,9 +110,23 @@ export class GatehouseClient {
    * that the server does not know, and with the refusals of its rules, such as `provider-required`.
    *
    * @param resource the address of the backend, exactly as the server's configuration has it
+   * @param options `renew` forgets the token that is kept, for one that the backend refused
    */
-  tokenFor(resource: string): Promise<string> {
-    return this.resourceTokens.tokenFor(resource);
+  tokenFor(resource: string, options: TokenOptions = {}): Promise<string> {
+    return this.resourceTokens.tokenFor(resource, options);
+  }
+
+  /**
+   * Sends a request to another backend with a token of {@link tokenFor}. If the backend answers 401, the
+   * token is renewed, and the request sent once more: keys may have been replaced after a theft.
+   *
+   * @param send may be called twice
+   */
+  sendTo<Answer extends { readonly status: number }>(
+    resource: string,
+    send: (token: string) => Promise<Answer>,
+  ): Promise<Answer> {
+    return this.resourceTokens.sendTo(resource, send);
   }
 
   /** Revokes this client's token. */
