@@ -40,9 +40,11 @@ const server = createServer(app);
 guard.upgrade(server);
 const upgrades = new WebSocketServer({ server, maxPayload: 65_536 });
 upgrades.on('connection', (socket, request) => {
-  const { account } = accessOf(request);
-  const sockets = join(new URL(request.url, RESOURCE).pathname, socket);
+  // Without a listener, a frame that is not valid ends the process.
   socket.on('error', () => socket.terminate());
+  const { account } = accessOf(request);
+  const [channel] = request.url.split('?');
+  const sockets = join(channel, socket);
   socket.on('message', (/** @type {Buffer} */ message) => {
     for (const other of sockets) {
       other.send(`${account.slice(0, 8)}: ${message.toString()}`);

@@ -21,7 +21,7 @@ export interface GuardedResponse {
   /** The stream of HTTP/2. */
   readonly stream?: { readonly destroyed: boolean; close(code: number): void };
   destroy(): unknown;
-  once(event: 'close', listener: () => void): unknown;
+  once(event: 'close' | 'finish', listener: () => void): unknown;
 }
 
 /** True if the client has disconnected. */
@@ -43,6 +43,12 @@ export function isWebSocket(request: { readonly headers: IncomingHttpHeaders }):
   // Node sets it; a request that a test makes up does not have it.
   const { upgrade = true } = request as { readonly upgrade?: boolean };
   return upgrade && request.headers.upgrade?.toLowerCase() === 'websocket';
+}
+
+/** Disconnects a refused WebSocket once its answer is sent: the server does not. */
+export function disconnectAfterAnswer(response: GuardedResponse): void {
+  const { socket } = response;
+  response.once('finish', () => socket?.destroy());
 }
 
 export function refuseUpgrade({ status, headers, body }: AccessRefused, socket: Duplex): void {

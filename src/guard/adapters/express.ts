@@ -3,7 +3,14 @@ import type { Timers } from '../../common/runtime/timers.js';
 import type { Access } from '../access.js';
 import { AccessRefused } from '../access-refused.js';
 import type { AccessGate } from '../access-gate.js';
-import { closeSocket, cut, isClosed, isWebSocket, type GuardedResponse } from './closing.js';
+import {
+  closeSocket,
+  cut,
+  disconnectAfterAnswer,
+  isClosed,
+  isWebSocket,
+  type GuardedResponse,
+} from './closing.js';
 import {
   accessBy,
   bearerOf,
@@ -54,8 +61,12 @@ export async function admit(
     return known;
   }
   const isUpgrade = isWebSocket(request);
-  const token = isUpgrade ? upgradeTokenOf(guard, request) : bearerOf(guard, request);
-  const access = await guard.verify(token);
+  const access = await verify(guard, request, isUpgrade).catch((refusal: unknown) => {
+    if (isUpgrade) {
+      disconnectAfterAnswer(response);
+    }
+    throw refusal;
+  });
   setAccess(guard, request, access);
   const { socket } = response;
   // A response may be open for hours, as a stream of events is.
@@ -67,6 +78,14 @@ export async function admit(
     release();
   }
   return access;
+}
+
+async function verify(
+  guard: AccessGate,
+  request: GuardedRequest,
+  isUpgrade: boolean,
+): Promise<Access> {
+  return guard.verify((isUpgrade ? upgradeTokenOf : bearerOf)(guard, request));
 }
 
 /** True for a request of the protected resource metadata (RFC 9728, 3), which needs no token. */

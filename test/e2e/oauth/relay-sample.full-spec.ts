@@ -4,9 +4,12 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } fro
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { GatehouseClient } from '../../../src/client/api/api-client.js';
 import { startServer, type Server } from '../../fixtures/programs/server-fixture.js';
 import { freePort } from '../../fixtures/programs/service-process.js';
 import { backends } from '../../fixtures/resource-server-fixture.js';
+import { logIn } from '../../helpers/client.js';
+import { RawWebSocket, refusedUpgrade, upgrade } from '../../helpers/raw-websocket.js';
 import { waitFor } from '../../helpers/wait.js';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
@@ -30,6 +33,7 @@ describe('docs/samples/relay', () => {
   const running: ChildProcess[] = [];
   let server: Server;
   let env: Record<string, string>;
+  let RESOURCE: string;
   let remove: () => void;
 
   beforeAll(async () => {
@@ -39,10 +43,8 @@ describe('docs/samples/relay', () => {
       symlinkSync(join(ROOT, path), join(folder, 'node_modules', name));
     }
     const [gate, port] = [await freePort(), await freePort()];
-    const [ISSUER, RESOURCE] = [gate, port].map((one) => `http://127.0.0.1:${one}`) as [
-      string,
-      string,
-    ];
+    const ISSUER = `http://127.0.0.1:${gate}`;
+    RESOURCE = `http://127.0.0.1:${port}`;
     const setup = backends([{ id: 'relay', resource: RESOURCE }]);
     remove = () => setup.remove();
     server = await startServer({
@@ -82,7 +84,7 @@ describe('docs/samples/relay', () => {
 
   it('closes the socket of the person who leaves, and no other', async () => {
     const relay = start('relay.mjs');
-    await relay.printed(`The relay listens on ${env['RESOURCE']}`);
+    await relay.printed(`The relay listens on ${RESOURCE}`);
     const [anna, bert, other] = [start('talk.mjs'), start('talk.mjs'), start('talk.mjs', 'attic')];
     await Promise.all([anna.printed('joined'), bert.printed('joined'), other.printed('joined')]);
 
@@ -100,8 +102,26 @@ describe('docs/samples/relay', () => {
     expect(other.output()).not.toContain('closed');
   });
 
+  it('survives a frame and a path that are not valid', async () => {
+    const { token } = await logIn(server);
+    const client = new GatehouseClient({ serverUrl: server.url, token });
+    const headers = { authorization: `Bearer ${await client.tokenFor(RESOURCE)}` };
+    const { port } = new URL(RESOURCE);
+    const opened = await upgrade({ port: Number(port) }, { path: '/lobby', headers });
+    if (!(opened instanceof RawWebSocket)) {
+      throw new Error(`The upgrade was refused: ${opened.text}`);
+    }
+    await opened.flood(15, '', 1);
+    await opened.closed;
+    expect(await refusedUpgrade({ port: Number(port) }, { path: '//', headers })).toMatchObject({
+      status: 400,
+    });
+    const answer = await fetch(`${RESOURCE}/channels`, { headers });
+    expect([answer.status, await answer.text()]).toEqual([200, expect.stringContaining('attic')]);
+  });
+
   it('refuses a request without a token', async () => {
-    const { status, headers } = await fetch(`${env['RESOURCE']}/channels`);
+    const { status, headers } = await fetch(`${RESOURCE}/channels`);
     expect([status, headers.get('www-authenticate')]).toEqual([
       401,
       expect.stringContaining('Bearer'),

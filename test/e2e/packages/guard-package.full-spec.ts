@@ -20,6 +20,75 @@ const examples = (): string[] => {
   return [...page.matchAll(/```js\n(.*?)```/gs)].map(([, code = '']) => code);
 };
 
+/** The backend of the docs, which listens at a free port, with the options of an issuer for tests. */
+function backendOfDocs(): string {
+  const page = readFileSync(join(ROOT, 'docs/protect-a-backend.md'), 'utf8');
+  const code = /```js\n(import \{ createServer.*?)```/s.exec(page)?.[1] ?? '';
+  return code
+    .replace(/createGuard\(\{.*?\}\);/s, 'createGuard(JSON.parse(process.env.OPTIONS));')
+    .replace('listen(8080)', 'listen(0)')
+    .concat('export const startRelay = () => ({ guard, server });');
+}
+
+/** Sends a client's token, then what no client sends, and then an ordinary request. */
+const ATTACK = `
+  import { once } from 'node:events';
+  import { request } from 'node:http';
+  import { startTestIssuer } from '@gatehouse/guard/testing';
+  import { WebSocket } from 'ws';
+  const issuer = await startTestIssuer();
+  process.env.OPTIONS = JSON.stringify(issuer.guardOptions);
+  const { startRelay } = await import('./backend.js');
+  const { guard, server } = await startRelay({ ...issuer.guardOptions, log: () => {} }, 0);
+  if (!server.listening) await once(server, 'listening');
+  const { port } = server.address();
+  const headers = { authorization: 'Bearer ' + (await issuer.token({ account: 'ada' })) };
+  const socket = new WebSocket('ws://127.0.0.1:' + port, { headers });
+  console.log((await once(socket, 'message'))[0].toString());
+  socket.on('error', () => {});
+  socket._socket.write(Buffer.from([0xff, 0xff]));
+  console.log((await once(socket, 'close'))[0]);
+  for (const path of ['//', '/#']) {
+    const upgrade = { connection: 'upgrade', upgrade: 'websocket' };
+    const sent = request({ port, path, headers: { ...headers, ...upgrade } }).end();
+    console.log((await once(sent, 'response'))[0].resume().statusCode);
+  }
+  const sent = request({ port, path: server.path ?? '/whoami', headers }).end();
+  const [{ statusCode }] = await once(sent, 'response');
+  console.log(statusCode === 404 ? 200 : statusCode);
+  process.exit();`;
+
+/** Joins over long polling, and leaves no poll open as its session ends. */
+const POLLING = `
+  import { once } from 'node:events';
+  import { createServer } from 'node:http';
+  import { accessOf, createGuard } from '@gatehouse/guard';
+  import { startTestIssuer } from '@gatehouse/guard/testing';
+  import { Server } from 'socket.io';
+  import { holdSockets } from './hold.js';
+  const issuer = await startTestIssuer();
+  const guard = createGuard({ ...issuer.guardOptions, log: () => {} });
+  await guard.ready();
+  const server = createServer();
+  guard.upgrade(server);
+  const io = new Server(server);
+  holdSockets(guard, io);
+  server.listen(0);
+  await once(server, 'listening');
+  const token = await issuer.token({ account: 'ada', sid: 'leaver' });
+  const headers = { authorization: 'Bearer ' + token };
+  const url = 'http://127.0.0.1:' + server.address().port + '/socket.io/?EIO=4&transport=polling';
+  const { sid } = JSON.parse((await (await fetch(url, { headers })).text()).slice(1));
+  const joined = once(io, 'connection');
+  await fetch(url + '&sid=' + sid, { method: 'POST', headers, body: '40' });
+  const [socket] = await joined;
+  console.log(accessOf(socket.request).account);
+  const left = once(socket, 'disconnect');
+  await issuer.endSession('leaver');
+  console.log((await left)[0]);
+  console.log((await fetch(url + '&sid=' + sid, { headers })).status);
+  process.exit();`;
+
 (hasRegistry() ? describe : describe.skip)('The package of the guard', () => {
   let installed: Installed;
   const write = (name: string, text: string): Promise<void> =>
@@ -65,7 +134,7 @@ const examples = (): string[] => {
        const guard = createGuard(issuer.guardOptions);
        const app = fastify();
        await app.register(guard.fastify());
-       app.get('/', (request) => accessOf(request).account);
+       app.get('/', (request) => accessOf(request)?.account);
        const server = createServer();
        guard.upgrade(server);
        const access: Access = await guard.verify(await issuer.token({ account: 'ada' }));
@@ -87,12 +156,78 @@ const examples = (): string[] => {
   });
 
   it('runs the examples of its page', async () => {
-    const [relay = '', test = ''] = examples();
+    const [relay = '', , test = ''] = examples();
     await linkNodeModules('express', 'ws');
     await write('relay.js', relay);
     await write('test.js', test);
     const { stdout } = await run(process.execPath, ['test.js'], { cwd: installed.folder });
     expect(stdout.split('\n').filter((line) => /^\d/.test(line))).toEqual(['200', '401']);
+  });
+
+  it.each([
+    ['its page', () => examples()[0]],
+    ['docs/protect-a-backend.md', backendOfDocs],
+  ])('survives frames and paths that are not valid with the example of %s', async (_page, code) => {
+    await linkNodeModules('express', 'ws');
+    await write('backend.js', code() ?? '');
+    await write('attack.js', ATTACK);
+    const { stdout } = await run(process.execPath, ['attack.js'], { cwd: installed.folder });
+    const lines = stdout.split('\n').filter((line) => !line.startsWith('gatehouse guard:'));
+    expect(lines).toEqual(['hello ada', '1002', '400', '400', '200', '']);
+  });
+
+  it('disconnects sockets between two polls with the example of its page', async () => {
+    await linkNodeModules('socket.io');
+    await write('hold.js', examples()[1] ?? '');
+    await write('polling.js', POLLING);
+    const { stdout } = await run(process.execPath, ['polling.js'], { cwd: installed.folder });
+    expect(stdout).toBe('ada\nserver namespace disconnect\n401\n');
+  });
+
+  it('works with @fastify/websocket and with inject() of Fastify', async () => {
+    // This plugin is no dependency: only this test uses it.
+    const flags = ['--no-audit', '--no-fund', '--no-save'];
+    await run('npm', ['install', ...flags, '@fastify/websocket@11'], { cwd: installed.folder });
+    await linkNodeModules('fastify', 'ws');
+    await write(
+      'fastify.js',
+      `import { once } from 'node:events';
+       import websocket from '@fastify/websocket';
+       import { accessOf, createGuard } from '@gatehouse/guard';
+       import { startTestIssuer } from '@gatehouse/guard/testing';
+       import fastify from 'fastify';
+       import { WebSocket } from 'ws';
+       const issuer = await startTestIssuer();
+       const guard = createGuard({ ...issuer.guardOptions, log: () => {} });
+       await guard.ready();
+       const app = fastify();
+       await app.register(guard.fastify());
+       await app.register(websocket);
+       app.get('/', (request) => accessOf(request).account);
+       app.get('/live', { websocket: true }, (socket, request) =>
+         socket.send(accessOf(request).account));
+       const token = await issuer.token({ account: 'ada', sid: 'leaver' });
+       const headers = { authorization: 'Bearer ' + token };
+       const answers = [await app.inject({ url: '/', headers }), await app.inject('/')];
+       console.log(answers.map(({ statusCode, body }) => statusCode + ' ' + body.slice(0, 17)));
+       const url = await app.listen({ port: 0, host: '127.0.0.1' });
+       const stranger = new WebSocket(url + '/live', ['relay.v1']);
+       const [, answer] = await once(stranger, 'unexpected-response');
+       console.log(answer.statusCode);
+       stranger.on('error', () => {}).terminate();
+       const socket = new WebSocket(url + '/live', ['bearer.' + token, 'relay.v1']);
+       const closed = once(socket, 'close');
+       console.log((await once(socket, 'message'))[0].toString(), socket.protocol);
+       await issuer.endSession('leaver');
+       console.log((await closed).map(String).join(' '));
+       await Promise.all([app.close(), guard.close()]);
+       await issuer.close();`,
+    );
+    const { stdout } = await run(process.execPath, ['fastify.js'], { cwd: installed.folder });
+    expect(stdout.split('\n')).toEqual([
+      `[ '200 ada', '401 {"statusCode":401' ]`,
+      ...['401', 'ada relay.v1', '4401 session-revoked', ''],
+    ]);
   });
 
   async function linkNodeModules(...names: readonly string[]): Promise<void> {
