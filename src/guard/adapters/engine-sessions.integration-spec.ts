@@ -111,14 +111,14 @@ describe('a target', () => {
     '/#',
     '//',
     '//?EIO=4&transport=polling',
-  ])('is refused that is not read in one way: %j', async (path) => {
+  ])('refuses a target that programs read in different ways: %j', async (path) => {
     expect(await sendRaw(`GET ${path}`)).toMatch(/^HTTP\/1\.1 400 [^]*"code":"invalid-request"/);
     const [token = ''] = await tokens('ada');
     expect(await upgrade(path, token)).toBe(400);
     expect(guard.heldCount).toBe(0);
   });
 
-  it('is read without tabs, as the engine reads it', async () => {
+  it('reads a target without tabs, as the engine does', async () => {
     const answer = await sendRaw('GET /chat/?EIO=4&trans\tport=polling');
     // A later parser may refuse the tab.
     expect(answer).toMatch(/^HTTP\/1\.1 40[01] /);
@@ -130,7 +130,7 @@ describe('a target', () => {
     '/chat/?EIO=4&transport=x&transport=polling',
     '/chat/?EIO=4&transport=polling&sid=a&sid=b',
     '/chat/?EIO=4&transport=polling&s%69d=a&sid=',
-  ])('is refused that repeats a parameter: %s', async (path) => {
+  ])('refuses a target that repeats a parameter: %s', async (path) => {
     const [token = ''] = await tokens('ada');
     expect((await ask(path, token)).status).toBe(400);
     expect(await upgrade(path, token)).toBe(400);
