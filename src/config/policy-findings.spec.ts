@@ -138,6 +138,23 @@ describe('findings about settings', () => {
     rmSync(folder, { recursive: true });
   });
 
+  it.each<[Record<string, string>, string[]]>([
+    [{ GITHUB_CLIENT_ID: 'Iv1.0123456789abcdef' }, ['warning github-app-id-missing']],
+    [{ GITHUB_CLIENT_ID: 'Iv23liABCDEFGHIJKLMN' }, ['warning github-app-id-missing']],
+    [{ GITHUB_CLIENT_ID: 'Iv1.0123456789abcdef', AUTH_GITHUB_ALLOWED_ORGS: '' }, []],
+    [{ GITHUB_CLIENT_ID: 'Ov23liABCDEFGHIJKLMN' }, []],
+    [{ GITHUB_CLIENT_ID: '0123456789abcdef0123' }, []],
+  ])('finds in %j removals that GitHub does not show: %j', (more, expected) => {
+    const environment = {
+      GITHUB_CLIENT_SECRET: 'secret',
+      AUTH_GITHUB_ALLOWED_ORGS: 'acme',
+      ...more,
+    };
+    const isOpen = environment.AUTH_GITHUB_ALLOWED_ORGS === '';
+    const unrestricted = isOpen ? ['warning offboarding-without-allowlists'] : [];
+    expect(codesFor(environment)).toEqual([...unrestricted, ...expected]);
+  });
+
   it('recognises logins of GitHub, and finds e-mail addresses among them', () => {
     const github = { GITHUB_CLIENT_ID: 'id', GITHUB_CLIENT_SECRET: 'secret' };
     const codesWith = (users: string) => codesFor({ ...github, AUTH_GITHUB_ALLOWED_USERS: users });

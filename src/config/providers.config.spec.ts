@@ -47,6 +47,7 @@ describe('GitHub as a provider', () => {
       allowedOrgs: [],
       orgMatch: 'any',
       orgMembershipSource: 'oauth_user_token',
+      confirmsRemovals: true,
       webhookSecret: null,
       webhookSecretFile: null,
       app: null,
@@ -92,6 +93,18 @@ describe('GitHub as a provider', () => {
     });
   });
 
+  it('reads organisations by their ids', () => {
+    const github = githubOf({
+      ...CLIENT,
+      AUTH_GITHUB_ALLOWED_ORGS: 'id:583231, ID:583232/Platform',
+      AUTH_GITHUB_APP_ID: '123',
+      AUTH_GITHUB_APP_PRIVATE_KEY: PEM,
+      AUTH_GITHUB_APP_INSTALLATION_ID_BY_ORG: 'id:583231=1, id:583232 : 2',
+    });
+    expect(github.allowedOrgs).toEqual(['id:583231', 'id:583232/platform']);
+    expect(github.app?.installationIdByOrg).toEqual({ 'id:583231': '1', 'id:583232': '2' });
+  });
+
   it('turns offboarding on for an organisation, not for a list of logins', () => {
     const enabledWith = (environment: Record<string, string>): boolean =>
       resolveSettings({ ...CLIENT, ...environment }).settings.auth.offboarding.enabled;
@@ -130,6 +143,16 @@ describe('GitHub as a provider', () => {
       'an app with a key of another kind',
       { ...CLIENT, AUTH_GITHUB_APP_ID: '1', AUTH_GITHUB_APP_PRIVATE_KEY: EC_PEM },
       ['AUTH_GITHUB_APP_PRIVATE_KEY'],
+    ],
+    [
+      'an organisation whose id is none',
+      { ...CLIENT, AUTH_GITHUB_ALLOWED_ORGS: 'id:acme' },
+      ['AUTH_GITHUB_ALLOWED_ORGS'],
+    ],
+    [
+      'an organisation whose id begins with zero',
+      { ...CLIENT, AUTH_GITHUB_ALLOWED_ORGS: 'id:0583231' },
+      ['AUTH_GITHUB_ALLOWED_ORGS'],
     ],
     [
       'an installation that is no number',

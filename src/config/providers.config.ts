@@ -14,6 +14,9 @@ import { callbackUrl } from './providers-file/providers-file.js';
 const PUBLIC_GITHUB = 'https://github.com';
 const PUBLIC_API = 'https://api.github.com';
 
+/** Client ids of GitHub Apps; those of OAuth Apps begin with `Ov`, or have hexadecimal digits only. */
+const APP_CLIENT = /^Iv\d/;
+
 const provider = variablesOf('Identity providers');
 const github = variablesOf('GitHub');
 
@@ -64,10 +67,10 @@ export const PROVIDER_VARIABLES = {
       type: 'csv',
       default: [],
       lowerCase: true,
-      pattern: /^[\w.-]+(\/[\w.-]+)?$/,
-      shape: 'an organisation, or organisation/team',
+      pattern: /^(id:[1-9]\d{0,18}|[\w.-]+)(\/[\w.-]+)?$/,
+      shape: 'an organisation, id: and its numeric id, or one of them with /team',
     },
-    'Organisations whose members are eligible, and teams as organisation/team-slug. Empty = no restriction by organisation.',
+    'Organisations whose members are eligible, by name or as `id:` and the numeric id, and teams as organisation/team-slug. Empty = no restriction by organisation.',
   ),
   AUTH_GITHUB_ORG_MATCH: github(
     { type: 'enum', default: 'any', values: ['any', 'all'] },
@@ -98,10 +101,10 @@ export const PROVIDER_VARIABLES = {
     {
       type: 'csv',
       default: [],
-      pattern: /^[\w.-]+\s*[=:]\s*\d{1,20}$/,
+      pattern: /^(id:[1-9]\d{0,18}|[\w.-]+)\s*[=:]\s*\d{1,20}$/,
       shape: 'organisation=installation id',
     },
-    'Installation id of the GitHub App in each organisation, such as `acme=12345,other=678`.',
+    'Installation id of the GitHub App in each organisation, such as `acme=12345,id:583231=678`.',
   ),
 };
 
@@ -147,6 +150,7 @@ export function readGitHubProvider(
     allowedOrgs: values.AUTH_GITHUB_ALLOWED_ORGS,
     orgMatch: values.AUTH_GITHUB_ORG_MATCH,
     orgMembershipSource: membershipSource,
+    confirmsRemovals: membershipSource === 'github_app' || !APP_CLIENT.test(clientId),
     webhookSecret: values.AUTH_GITHUB_WEBHOOK_SECRET,
     webhookSecretFile: secretFile('AUTH_GITHUB_WEBHOOK_SECRET'),
     app: appOf(values, report),
@@ -233,7 +237,7 @@ function appOf(values: ProviderValues, report: ConfigurationReport): GitHubProvi
 
 function installationsOf(values: ProviderValues): Record<string, string> {
   const pairs = values.AUTH_GITHUB_APP_INSTALLATION_ID_BY_ORG.map((item) => {
-    const [org = '', id = ''] = item.split(/\s*[=:]\s*/);
+    const [org = '', id = ''] = item.split(/\s*[=:]\s*(?=\d+$)/);
     return [org.toLowerCase(), id] as const;
   });
   return Object.fromEntries(pairs);

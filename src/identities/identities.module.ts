@@ -10,6 +10,7 @@ import { IdentityChangesService } from './identity-changes.service.js';
 import { IdentityLinksService } from './identity-links.service.js';
 import { IdentitySignalsService } from './identity-signals.service.js';
 import { IdentityProofService } from './identity-proof.service.js';
+import { OrganizationIdsService } from './organization-ids.service.js';
 
 /**
  * Owns the identities of accounts: linking, unlinking, refusing, and announcing what changed. Does
@@ -24,6 +25,7 @@ import { IdentityProofService } from './identity-proof.service.js';
     IdentityLinksService,
     IdentityProofService,
     IdentitySignalsService,
+    OrganizationIdsService,
   ],
   exports: [
     DirectoryCountsService,

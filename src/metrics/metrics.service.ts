@@ -32,7 +32,7 @@ export class MetricsService {
 
   readonly eligibilityChecks = new Counter({
     name: 'gatehouse_eligibility_checks_total',
-    help: 'Re-checks of linked identities, by provider and outcome (eligible, ineligible, unknown, groups_refused, invalid_client, service_account_refused, lost_lease).',
+    help: 'Re-checks of linked identities, by provider and outcome (eligible, ineligible, unknown, groups_refused, invalid_client, organization_missing, service_account_refused, lost_lease).',
     labelNames: ['provider', 'outcome'] as const,
     registers: [this.registry],
   });

@@ -8,6 +8,7 @@ import type { ProviderSettings } from '../config/providers-file/provider-setting
 import type { EligibilityRules } from '../policy/eligibility/eligibility.js';
 import type { Authority } from '../policy/eligibility/identity-link.js';
 import { GitHubProvider } from './github/github.provider.js';
+import { RememberedOrganizationIds, type OrganizationIds } from './github/organization-ids.js';
 import {
   isClientKeyPublisher,
   isLogoutNotifier,
@@ -38,6 +39,7 @@ const NO_SIGNALS: SignalTokens = { revocations: null, securityEvents: null, stre
 @Injectable()
 export class ProviderRegistry {
   private readonly entries: ReadonlyMap<string, Entry>;
+  private organizationIds: ((provider: string) => OrganizationIds) | null = null;
 
   constructor(
     @Inject(providersConfig.KEY) config: ConfigType<typeof providersConfig>,
@@ -48,12 +50,24 @@ export class ProviderRegistry {
   ) {
     this.entries = new Map(
       config.map((settings) => {
-        const provider = providerFor(settings, runtime, connections, () => this.rules(settings.id));
+        const { id } = settings;
+        const provider = providerFor(settings, runtime, connections, {
+          rules: () => this.rules(id),
+          organizationIds: {
+            find: (name) => this.idsOf(id).find(name),
+            keep: (name, organization) => this.idsOf(id).keep(name, organization),
+          },
+        });
         const { storesRefreshToken } = capabilitiesOf(settings);
         const observed = new ObservedProvider(provider, health, storesRefreshToken);
-        return [settings.id, { settings, provider, observed }];
+        return [id, { settings, provider, observed }];
       }),
     );
+  }
+
+  /** @param idsOf where the ids of a provider's organisations are kept, beyond this process */
+  keepOrganizationIds(idsOf: (provider: string) => OrganizationIds): void {
+    this.organizationIds = idsOf;
   }
 
   get(id: string): IdentityProvider | undefined {
@@ -93,6 +107,14 @@ export class ProviderRegistry {
     return settings && capabilitiesOf(settings).rules;
   }
 
+  /** Without what is kept, a stranger could take the name of an organisation. */
+  private idsOf(provider: string): OrganizationIds {
+    if (this.organizationIds === null) {
+      throw new Error('The ids of organisations are kept nowhere.');
+    }
+    return this.organizationIds(provider);
+  }
+
   authority(id: string): Authority | undefined {
     const settings = this.entries.get(id)?.settings;
     switch (settings?.type) {
@@ -106,16 +128,26 @@ export class ProviderRegistry {
   }
 }
 
-/** @param rules returns the current rules; undefined = those of the settings */
+interface ProviderState {
+  /** Returns the current rules; undefined = those of the settings. */
+  readonly rules: () => EligibilityRules | undefined;
+  readonly organizationIds: OrganizationIds;
+}
+
+/** @param state absent in a process that judges no person */
 export function providerFor(
   settings: ProviderSettings,
   runtime: Runtime,
   connections: UpstreamConnectionsService,
-  rules: () => EligibilityRules | undefined = () => undefined,
+  state: ProviderState = {
+    rules: () => undefined,
+    organizationIds: new RememberedOrganizationIds(),
+  },
 ): IdentityProvider & Diagnosable {
+  const { rules, organizationIds } = state;
   switch (settings.type) {
     case 'github':
-      return new GitHubProvider(settings, runtime, connections, GITHUB_LIMITS);
+      return new GitHubProvider(settings, runtime, connections, GITHUB_LIMITS, organizationIds);
     case 'oidc':
       return new OidcProvider(
         settings,

@@ -13,7 +13,7 @@ import { AgentRequestEntity, RequestAnswerEntity } from './entities/agent-reques
 import { AuditEventEntity } from './entities/audit-event.entity.js';
 import { DeviceAuthorizationEntity } from './entities/device-authorization.entity.js';
 import { DeviceLookupMissEntity } from './entities/device-lookup-miss.entity.js';
-import { DirectoryEntity } from './entities/directory.entity.js';
+import { DirectoryEntity, OrganizationEntity } from './entities/directory.entity.js';
 import { DirectoryPersonEntity } from './entities/directory-person.entity.js';
 import { EmailSignalEntity, IdentitySignalEntity } from './entities/identity-signal.entity.js';
 import { EventAcknowledgementEntity, EventStreamEntity } from './entities/event-stream.entity.js';
@@ -40,6 +40,7 @@ import { SignalOrigins1764800000000 } from './migrations/1764800000000-signal-or
 import { EmailSignals1764900000000 } from './migrations/1764900000000-email-signals.js';
 import { EndedRefusals1765000000000 } from './migrations/1765000000000-ended-refusals.js';
 import { RecycledNames1765110000000 } from './migrations/1765110000000-recycled-names.js';
+import { Organizations1765150000000 } from './migrations/1765150000000-organizations.js';
 
 export type DatabaseAddress =
   | ExternalDatabase
@@ -73,6 +74,7 @@ export const ENTITIES = [
   InvitationEntity,
   LoginChallengeEntity,
   LogoutTokenEntity,
+  OrganizationEntity,
   ProviderSignalEntity,
   PushTokenEntity,
   RequestAnswerEntity,
@@ -98,6 +100,7 @@ export function dataSourceOptions(settings: StorageSettings): PostgresDataSource
       EmailSignals1764900000000,
       EndedRefusals1765000000000,
       RecycledNames1765110000000,
+      Organizations1765150000000,
     ],
     migrationsTableName: MIGRATIONS_TABLE,
     migrationsTransactionMode: 'each',

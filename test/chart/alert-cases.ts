@@ -138,6 +138,10 @@ export const CASES: readonly Case[] = [
     [`gatehouse_provider_failures_total{${LABELS},provider="entra",cause="groups_refused"}`]:
       '0x15 1x600',
   }),
+  fired('GatehouseProviderClientRefused', 'an organisation is missing', '20m', {
+    [`gatehouse_provider_failures_total{${LABELS},provider="github",cause="organization_missing"}`]:
+      '0x15 1x600',
+  }),
   silent('GatehouseProviderClientRefused', 'the provider fails otherwise', {
     [`gatehouse_provider_failures_total{${LABELS},provider="okta",cause="invalid_client"}`]:
       '0x600',

@@ -2,6 +2,7 @@ import { Runtime } from '../../src/common/runtime/runtime.js';
 import type { GitHubProviderSettings } from '../../src/config/providers-file/provider-settings.js';
 import { judgeEligibility } from '../../src/policy/eligibility/eligibility.js';
 import { GitHubProvider } from '../../src/providers/github/github.provider.js';
+import { RememberedOrganizationIds } from '../../src/providers/github/organization-ids.js';
 import type { Exchange, Recheck } from '../../src/providers/identity-provider.js';
 import { capabilitiesOf } from '../../src/policy/eligibility/provider-rules.js';
 import { MovedClock } from '../fixtures/moved-clock.js';
@@ -23,8 +24,10 @@ describe(GitHubProvider, () => {
   let gitHub: FakeGitHub;
   let alice: FakePerson;
   let clock: MovedClock;
+  let ids: RememberedOrganizationIds;
 
   beforeEach(async () => {
+    ids = new RememberedOrganizationIds();
     gitHub = await FakeGitHub.start();
     alice = gitHub.add({ id: 1, login: 'alice', orgs: { acme: 'active' } });
     gitHub.browser = alice;
@@ -39,6 +42,7 @@ describe(GitHubProvider, () => {
       new Runtime(clock),
       DIRECT,
       PATIENT_LIMITS,
+      ids,
     );
 
   async function logIn(provider: GitHubProvider): Promise<Exchange> {
@@ -176,6 +180,7 @@ describe(GitHubProvider, () => {
       allowedOrgs: ['other'],
       app: { id: APP_ID, privateKey: APP_PRIVATE_KEY, installationIdByOrg: { other: '99' } },
     };
+    gitHub.installedIn = 'acme';
     const other = await recheck(providerWith(elsewhere), exchange);
     expect(other.answer).toMatchObject({ outcome: 'unknown' });
   });
@@ -188,6 +193,117 @@ describe(GitHubProvider, () => {
     const all = { ...given, orgMatch: 'all' as const };
     const strict = await recheck(providerWith(all), await logIn(providerWith(all)));
     expect(verdictOf(strict.answer, all)).toBe('ineligible');
+  });
+
+  it.each([
+    ['the token of the user', {}],
+    ['a GitHub App', BY_APP],
+  ])(
+    'ends the access of a person whom an Enterprise Server suspended, with %s',
+    async (_, given) => {
+      const provider = providerWith(given);
+      const exchange = await logIn(provider);
+      alice.suspendedAt = '2026-01-31T12:00:00Z';
+      const suspended = { outcome: 'gone', reason: 'account_suspended' };
+      expect((await recheck(provider, exchange)).answer).toEqual(suspended);
+      await expect(logIn(provider)).rejects.toMatchObject({ refusal: 'access_denied' });
+      delete alice.suspendedAt;
+      expect(verdictOf((await recheck(provider, exchange)).answer, given)).toBe('eligible');
+    },
+  );
+
+  it('ends the access of a person whose own token is refused because of a suspension', async () => {
+    const provider = providerWith();
+    const exchange = await logIn(provider);
+    gitHub.faults.set('/user', 'suspended');
+    expect((await recheck(provider, exchange)).answer).toEqual({
+      ...{ outcome: 'gone', reason: 'account_suspended' },
+    });
+    gitHub.faults.set('/user', 'forbidden');
+    expect((await recheck(provider, exchange)).answer).toMatchObject({ outcome: 'unknown' });
+    // The answer to an app is about the app.
+    const byApp = providerWith(BY_APP);
+    gitHub.faults.clear();
+    gitHub.faults.set('/user/1', 'suspended');
+    expect((await recheck(byApp, exchange)).answer).toMatchObject({ outcome: 'unknown' });
+  });
+
+  describe.each([
+    ['the token of the user', {}],
+    ['a GitHub App', BY_APP],
+  ])('an organisation of the rules, with %s', (_name, given) => {
+    const verdict = async (
+      provider: GitHubProvider,
+      exchange: Exchange,
+      settings: Partial<GitHubProviderSettings> = given,
+    ): Promise<string> => verdictOf((await recheck(provider, exchange)).answer, settings);
+    const logInAs = (provider: GitHubProvider, person: FakePerson): Promise<Exchange> => {
+      gitHub.browser = person;
+      return logIn(provider);
+    };
+    const statusOf = ({ profile }: Exchange): string =>
+      judgeEligibility(capabilitiesOf(gitHubSettings(gitHub.url, given)).rules, profile).status;
+
+    it('stays the same one when it is renamed', async () => {
+      const provider = providerWith(given);
+      const exchange = await logIn(provider);
+      gitHub.renameOrganization('acme', 'acme-inc');
+      expect(await verdict(provider, exchange)).toBe('eligible');
+      // Another process has no name in its memory.
+      expect(await verdict(providerWith(given), exchange)).toBe('eligible');
+      expect(statusOf(await logIn(providerWith(given)))).toBe('eligible');
+      delete alice.orgs['acme-inc'];
+      expect(await verdict(provider, exchange)).toBe('ineligible');
+    });
+
+    it('does not become the one of a stranger who takes its name', async () => {
+      const provider = providerWith(given);
+      const exchange = await logIn(provider);
+      gitHub.renameOrganization('acme', 'acme-inc');
+      gitHub.organizations.set('acme', 6666);
+      const stranger = gitHub.add({ id: 2, login: 'mallory', orgs: { acme: 'active' } });
+      for (const one of [provider, providerWith(given)]) {
+        expect(statusOf(await logInAs(one, stranger))).toBe('ineligible');
+        expect(await verdict(one, exchange)).toBe('eligible');
+      }
+    });
+
+    it('can be listed by its id, with teams', async () => {
+      gitHub.teams.set('acme/platform', 'closed');
+      const teams = { 'acme/platform': 'active' } as const;
+      const member = gitHub.add({ id: 3, login: 'tess', orgs: { acme: 'active' }, teams });
+      for (const org of ['id:9001', 'id:9001/platform']) {
+        const settings = { ...given, allowedOrgs: [org] };
+        const provider = providerWith(settings);
+        const exchange = await logInAs(provider, member);
+        expect(await verdict(provider, exchange, settings)).toBe('eligible');
+        gitHub.renameOrganization('acme', 'acme-inc');
+        expect(await verdict(provider, exchange, settings)).toBe('eligible');
+        gitHub.renameOrganization('acme-inc', 'acme');
+        expect(await verdict(provider, exchange, settings)).toBe('eligible');
+      }
+      const settings = { ...given, allowedOrgs: ['id:9002'] };
+      const exchange = await logInAs(providerWith(given), member);
+      expect(await verdict(providerWith(settings), exchange, settings)).not.toBe('eligible');
+    });
+  });
+
+  it('reports to the operator an organisation that GitHub does not show', async () => {
+    const provider = providerWith();
+    const exchange = await logIn(provider);
+    delete alice.orgs['acme'];
+    gitHub.organizations.delete('acme');
+    const missing = { outcome: 'unknown', reason: 'organization_missing', detail: 'acme' };
+    expect((await recheck(provider, exchange)).answer).toEqual(missing);
+    await expect(logIn(provider)).rejects.toMatchObject({ refusal: 'upstream_error' });
+    const any = { allowedOrgs: ['acme', 'other'] };
+    expect((await recheck(providerWith(any), exchange)).answer).toEqual(missing);
+    alice.orgs['other'] = 'active';
+    expect(verdictOf((await recheck(providerWith(any), exchange)).answer, any)).toBe('eligible');
+    const all = { ...any, orgMatch: 'all' as const };
+    expect((await recheck(providerWith(all), exchange)).answer).toEqual(missing);
+    delete alice.orgs['other'];
+    expect(verdictOf((await recheck(providerWith(all), exchange)).answer, all)).toBe('ineligible');
   });
 
   it('re-checks with the token of the person where no organisation is required', async () => {

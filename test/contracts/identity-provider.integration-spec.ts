@@ -1,6 +1,7 @@
 import { Runtime } from '../../src/common/runtime/runtime.js';
 import type { GitHubProviderSettings } from '../../src/config/providers-file/provider-settings.js';
 import { GitHubProvider } from '../../src/providers/github/github.provider.js';
+import { RememberedOrganizationIds } from '../../src/providers/github/organization-ids.js';
 import { OidcProvider } from '../../src/providers/oidc/oidc.provider.js';
 import { capabilitiesOf } from '../../src/policy/eligibility/provider-rules.js';
 import { FakeGoogleWorkspace } from '../fakes/google-workspace.js';
@@ -96,9 +97,10 @@ async function gitHub(
   const person = fake.add({ id: 1, login: 'Alice', orgs: {} });
   fake.browser = person;
   const settings = gitHubSettings(fake.url, given);
+  const ids = new RememberedOrganizationIds();
   return {
-    provider: new GitHubProvider(settings, new Runtime(), DIRECT, PATIENT_LIMITS),
-    hasty: new GitHubProvider(settings, new Runtime(), DIRECT, HASTY_LIMITS),
+    provider: new GitHubProvider(settings, new Runtime(), DIRECT, PATIENT_LIMITS, ids),
+    hasty: new GitHubProvider(settings, new Runtime(), DIRECT, HASTY_LIMITS, ids),
     rules: capabilitiesOf(settings).rules,
     authorize: (url) => fake.authorize(url),
     setMembership: (state) => {

@@ -1,5 +1,6 @@
 import { Runtime } from '../../src/common/runtime/runtime.js';
 import { GitHubProvider } from '../../src/providers/github/github.provider.js';
+import { RememberedOrganizationIds } from '../../src/providers/github/organization-ids.js';
 import type { IdentityProvider, ProviderError } from '../../src/providers/identity-provider.js';
 import { OidcProvider } from '../../src/providers/oidc/oidc.provider.js';
 import { upstreamFailureIn } from '../../src/providers/provider-failure.js';
@@ -31,7 +32,13 @@ describe('a client secret that has expired', () => {
   const corp = (given = {}) =>
     new OidcProvider(oidcSettings(op.issuer, given), new Runtime(), DIRECT, PATIENT_LIMITS);
   const hub = (given = {}) =>
-    new GitHubProvider(gitHubSettings(gitHub.url, given), new Runtime(), DIRECT, PATIENT_LIMITS);
+    new GitHubProvider(
+      gitHubSettings(gitHub.url, given),
+      new Runtime(),
+      DIRECT,
+      PATIENT_LIMITS,
+      new RememberedOrganizationIds(),
+    );
 
   async function failureOfLogin(
     provider: IdentityProvider,

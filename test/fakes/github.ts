@@ -24,6 +24,8 @@ export interface FakePerson {
   readonly orgs: Record<string, 'active' | 'pending'>;
   /** The state of the membership, by team as `org/slug`. */
   readonly teams?: Record<string, 'active' | 'pending'>;
+  /** Set while the person is suspended, as an Enterprise Server reports it. */
+  suspendedAt?: string;
 }
 
 interface Grant {
@@ -42,6 +44,11 @@ export class FakeGitHub {
   scopes: string | null = 'read:org';
   installationPermissions: Record<string, string> = { members: 'read' };
   installedIn = 'acme';
+  /** The ids of organisations, by their current name in lower case. */
+  readonly organizations = new Map([
+    ['acme', 9001],
+    ['other', 9002],
+  ]);
   /** Teams as `org/slug`. Secret ones are visible to their members and to apps only. */
   readonly teams = new Map<string, 'closed' | 'secret'>();
   installationTokenLifetimeMs = 3_600_000;
@@ -76,6 +83,26 @@ export class FakeGitHub {
   async authorize(url: URL): Promise<URL> {
     const response = await fetch(url, { redirect: 'manual' });
     return new URL(response.headers.get('location') ?? '');
+  }
+
+  /** Its name is then free for another organisation. */
+  renameOrganization(from: string, to: string): void {
+    rename(this.organizations, from, to);
+    for (const [team, visibility] of [...this.teams]) {
+      this.teams.delete(team);
+      this.teams.set(team.replace(`${from}/`, `${to}/`), visibility);
+    }
+    for (const { orgs, teams = {} } of this.people) {
+      for (const [key, state] of Object.entries(orgs).filter(([org]) => org === from)) {
+        delete orgs[key];
+        orgs[to] = state;
+      }
+      for (const [key, state] of Object.entries(teams)) {
+        delete teams[key];
+        teams[key.replace(`${from}/`, `${to}/`)] = state;
+      }
+    }
+    this.installedIn = this.installedIn === from ? to : this.installedIn;
   }
 
   forgetInstallationTokens(): void {
@@ -174,6 +201,12 @@ export class FakeGitHub {
         second === undefined ? own?.person : this.people.find(({ id }) => String(id) === second);
       return person === undefined ? NOT_FOUND : { status: 200, json: publicly(person) };
     }
+    if (first === 'organizations' || (first === 'orgs' && third === undefined)) {
+      const found = [...this.organizations].find(([name, id]) =>
+        first === 'orgs' ? name === second : String(id) === second,
+      );
+      return found === undefined ? NOT_FOUND : { status: 200, json: this.organization(found[0]) };
+    }
     if (first === 'orgs' && third === 'teams') {
       const seesTeams = own?.scopes?.includes('read:org') ?? true;
       const team = `${second}/${fourth}`;
@@ -190,7 +223,11 @@ export class FakeGitHub {
   }
 
   private app(path: string, { method }: LocalRequest): Answer {
-    const installation = { id: Number(INSTALLATION_ID), account: { login: 'Acme' } };
+    const account = this.organization(this.installedIn);
+    const installation = { id: Number(INSTALLATION_ID), account };
+    if (path === '/app/installations') {
+      return { status: 200, json: [installation] };
+    }
     if (path === `/orgs/${this.installedIn}/installation`) {
       return { status: 200, json: installation };
     }
@@ -226,15 +263,35 @@ export class FakeGitHub {
     const state = person?.orgs[org];
     return person === undefined || state === undefined
       ? NOT_FOUND
-      : { status: 200, json: { state, role: 'member', user: publicly(person) } };
+      : { status: 200, json: { state, role: 'member', ...this.parties(person, org) } };
+  }
+
+  private parties(person: FakePerson, org: string): object {
+    return { user: publicly(person), organization: this.organization(org) };
+  }
+
+  /** Names keep their case at GitHub. */
+  private organization(name: string): object {
+    return {
+      login: name.replace(/^./, (first) => first.toUpperCase()),
+      id: this.organizations.get(name),
+    };
+  }
+}
+
+function rename<Value>(map: Map<string, Value>, from: string, to: string): void {
+  const value = map.get(from);
+  if (value !== undefined) {
+    map.delete(from);
+    map.set(to, value);
   }
 }
 
 const NOT_FOUND: Answer = { status: 404, json: { message: 'Not Found' } };
 const UNAUTHORIZED: Answer = { status: 401, json: { message: 'Bad credentials' } };
 
-function publicly({ id, login }: FakePerson): object {
-  return { id, login, email: null };
+function publicly({ id, login, suspendedAt }: FakePerson): object {
+  return { id, login, email: null, suspended_at: suspendedAt ?? null };
 }
 
 function withScopes(answer: Answer, scopes: string): Answer {

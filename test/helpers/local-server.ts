@@ -25,6 +25,7 @@ export interface LocalServer {
 export type Fault =
   | 'unauthorized'
   | 'forbidden'
+  | 'suspended'
   | 'not-found'
   | 'redirect'
   | 'rate-limited'
@@ -41,6 +42,7 @@ export type Answer = { readonly status: number; readonly json?: unknown } & {
 const FAULT_ANSWERS: Partial<Record<Fault, Answer>> = {
   unauthorized: { status: 401, json: { message: 'Bad credentials' } },
   forbidden: { status: 403, json: { message: 'Resource not accessible' } },
+  suspended: { status: 403, json: { message: 'Sorry. Your account was suspended.' } },
   'not-found': { status: 404, json: { message: 'Not Found' } },
   redirect: { status: 302, headers: { location: '/somewhere-else' } },
   'server-error': { status: 500, json: { message: 'Oops' } },

@@ -29,6 +29,7 @@ describe(capabilitiesOf.name, () => {
       storesRefreshToken: false,
       asksForRefreshTokens: true,
       asksForGroups: true,
+      findsRemovals: true,
       chosenLogin: null,
       reports: 'organizations',
     });
@@ -52,6 +53,7 @@ describe(capabilitiesOf.name, () => {
       storesRefreshToken: true,
       asksForRefreshTokens: true,
       asksForGroups: true,
+      findsRemovals: true,
       chosenLogin: 'preferred_username',
       reports: 'email and groups',
     });

@@ -13,6 +13,11 @@ export interface GitHubRules extends ProviderPresentation {
   readonly allowedUsers: readonly string[];
   readonly allowedOrgs: readonly string[];
   readonly orgMatch: 'any' | 'all';
+  /**
+   * False if memberships are read with tokens of people for a GitHub App: they show no scopes, so a
+   * 404 may mean that they see no members.
+   */
+  readonly confirmsRemovals: boolean;
 }
 
 export interface OidcRules extends ProviderPresentation {
@@ -61,6 +66,8 @@ export interface ProviderCapabilities {
   readonly asksForRefreshTokens: boolean;
   /** False if groups of the rules are read from Microsoft Graph without one of its permissions. */
   readonly asksForGroups: boolean;
+  /** True if a member who was removed from the rules' organisations is found. */
+  readonly findsRemovals: boolean;
   /** The claim whose value people may choose themselves as their login; null = none. */
   readonly chosenLogin: string | null;
   /** The facts that the provider reports. */
@@ -90,6 +97,7 @@ function gitHubCapabilities(provider: GitHubRules): ProviderCapabilities {
     storesRefreshToken: false,
     asksForRefreshTokens: true,
     asksForGroups: true,
+    findsRemovals: provider.confirmsRemovals || orgs.length === 0,
     // A login of GitHub belongs to one account.
     chosenLogin: null,
     reports: 'organizations',
@@ -113,6 +121,7 @@ function oidcCapabilities(provider: OidcRules): ProviderCapabilities {
     storesRefreshToken,
     asksForRefreshTokens: !storesRefreshToken || hasDirectory || scopes.includes('offline_access'),
     asksForGroups: !readsGraph || scopes.some((scope) => GRAPH_PERMISSION.test(scope)),
+    findsRemovals: true,
     chosenLogin: claims.login === 'sub' ? null : claims.login,
     reports: 'email and groups',
     believesEmail: (isVerified) => believesEmail(provider, isVerified),

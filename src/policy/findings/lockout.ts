@@ -171,6 +171,8 @@ const LOCKOUT_WARNINGS: LockoutRules = {
     providers
       .filter((provider) => !capabilitiesOf(provider).asksForGroups)
       .map(({ id }) => toProvider(id)),
+  'github-app-id-missing': ({ providers }) =>
+    providers.some((provider) => !capabilitiesOf(provider).findsRemovals),
   'certificates-not-checked-again': (policy) =>
     policy.mtls.enabled && !policy.auth.offboarding.enabled,
   'keyless-without-offboarding': (policy, table) => {

@@ -79,6 +79,8 @@ export const FINDING_MESSAGES = {
     `${provider} has an allowlist and is not asked for the scope offline_access: most providers give a refresh token for it only. Where it gives none and decides about access, people have to log in there again after each AUTH_OFFBOARDING_INTERVAL_SECONDS. gatehouse doctor providers shows what it lists.`,
   'graph-scope-missing': ({ provider }: OfProvider) =>
     `${provider} reads groups from Microsoft Graph, but its scopes name none of its permissions: people whose groups do not fit into the token cannot log in, and re-checks of them are unknown. Add GroupMember.Read.All, with the consent of an administrator.`,
+  'github-app-id-missing': () =>
+    'GITHUB_CLIENT_ID is of a GitHub App, but memberships are read with the tokens of people: those do not show that a person was removed from an organisation, so a removed member stays eligible. Set AUTH_GITHUB_APP_ID and AUTH_GITHUB_APP_PRIVATE_KEY, and leave AUTH_GITHUB_ORG_MEMBERSHIP_SOURCE out.',
   'certificates-not-checked-again': () =>
     'Certificates log in, but AUTH_OFFBOARDING_ENABLED is false: one that is revoked keeps access until its tokens end.',
   'keyless-without-offboarding': ({ providers }: { readonly providers: readonly string[] }) =>

@@ -2,13 +2,25 @@ import * as v from 'valibot';
 import type { GitHubProviderSettings } from '../../config/providers-file/provider-settings.js';
 import type { Membership } from '../../policy/eligibility/eligibility.js';
 import { readJson, UpstreamError } from '../http/upstream-http.js';
-import type { GitHubApi, GitHubUser } from './github-api.js';
-import type { GitHubAppTokens } from './github-tokens.js';
+import { ORGANIZATION, type GitHubApi, type GitHubUser } from './github-api.js';
+import type { GitHubOrganizations, NamedMembership } from './github-organizations.js';
+import type { GitHubAppTokens, InstallationToken } from './github-tokens.js';
 
 interface GitHubMember extends GitHubUser {
   /** The user's own token; null when memberships are read by a GitHub App. */
   readonly accessToken: string | null;
 }
+
+interface OrgMembership {
+  readonly membership: Membership;
+  /** The current name, and the token that reads its teams. */
+  readonly name: string;
+  readonly token: string;
+  /** True if GitHub shows no organisation with the id. */
+  readonly isMissing?: boolean;
+}
+
+const UNKNOWN: OrgMembership = { membership: 'unknown', name: '', token: '' };
 
 /** Scopes of an OAuth token that show memberships. */
 const ORG_SCOPES = ['read:org', 'write:org', 'admin:org'];
@@ -16,6 +28,7 @@ const ORG_SCOPES = ['read:org', 'write:org', 'admin:org'];
 const MEMBERSHIP = v.object({
   state: v.fallback(v.nullable(v.picklist(['active', 'pending'])), null),
   user: v.fallback(v.object({ id: v.number() }), { id: 0 }),
+  organization: v.fallback(v.nullable(ORGANIZATION), null),
 });
 
 const TEAM_MEMBERSHIP = v.object({ state: v.picklist(['active', 'pending']) });
@@ -33,75 +46,91 @@ export class GitHubMemberships {
   constructor(
     private readonly rules: Pick<GitHubProviderSettings, 'allowedOrgs' | 'orgMatch'>,
     private readonly api: GitHubApi,
+    private readonly organizations: GitHubOrganizations,
     /** null = memberships are read with the user's own token. */
     private readonly appTokens: GitHubAppTokens | null,
   ) {}
 
-  /** @returns memberships by entry, in lower case; one is enough for `any` */
+  /**
+   * @returns memberships by entry, in lower case; one is enough for `any`
+   * @throws UpstreamError `organization_missing` where the verdict depends on an organisation that
+   * GitHub does not show
+   */
   async of(member: GitHubMember, signal?: AbortSignal): Promise<Record<string, Membership>> {
     const found: Record<string, Membership> = {};
-    const inOrgs = new Map<string, Membership>();
+    const inOrgs = new Map<string, OrgMembership>();
     for (const entry of this.rules.allowedOrgs) {
       const { org, team } = readOrgEntry(entry);
-      const inOrg =
-        inOrgs.get(org) ??
-        (this.appTokens === null
-          ? await this.byUser(org, member, signal)
-          : await this.byApp(org, member, this.appTokens, signal));
+      const inOrg = inOrgs.get(org) ?? (await this.inOrg(org, member, signal));
       inOrgs.set(org, inOrg);
       // The answer about a team has no numeric id, so it counts only with that of the organisation.
-      const readsTeam = team !== null && inOrg === 'active';
-      const membership = readsTeam ? await this.inTeam(org, team, member, signal) : inOrg;
-      found[entry] = membership;
-      if (membership === 'active' && this.rules.orgMatch === 'any') {
-        break;
+      const readsTeam = team !== null && inOrg.membership === 'active';
+      found[entry] = readsTeam ? await this.inTeam(inOrg, team, member, signal) : inOrg.membership;
+      if (found[entry] === 'active' && this.rules.orgMatch === 'any') {
+        return found;
       }
+    }
+    const missing = [...inOrgs].find(([, { isMissing }]) => isMissing === true);
+    const isRefused = Object.values(found).some((one) => one === 'none' || one === 'pending');
+    if (missing !== undefined && !(isRefused && this.rules.orgMatch === 'all')) {
+      throw new UpstreamError('organization_missing', { detail: missing[0] });
     }
     return found;
   }
 
-  private async byUser(
+  private async inOrg(
     org: string,
     member: GitHubMember,
     signal: AbortSignal | undefined,
-  ): Promise<Membership> {
-    if (member.accessToken === null) {
-      return 'unknown';
+  ): Promise<OrgMembership> {
+    const app = (await this.appTokens?.forOrg(org)) ?? null;
+    const token = member.accessToken ?? app?.token;
+    if (token === undefined) {
+      return UNKNOWN;
     }
-    const path = ['user', 'memberships', 'orgs', org];
-    const response = await this.api.call(path, member.accessToken, { signal });
+    const ask = (name: string): Promise<NamedMembership> =>
+      app === null
+        ? this.byUser(name, token, member, signal)
+        : this.byApp(name, org, app, member, signal);
+    const found = await this.organizations.membership(org, token, ask, signal);
+    return found === null ? { ...UNKNOWN, isMissing: true } : { ...found, token };
+  }
+
+  private async byUser(
+    name: string,
+    token: string,
+    member: GitHubMember,
+    signal: AbortSignal | undefined,
+  ): Promise<NamedMembership> {
+    const response = await this.api.call(['user', 'memberships', 'orgs', name], token, { signal });
     const scopes = (response.headers.get('x-oauth-scopes') ?? '').split(/\s*,\s*/);
     const seesOrgs = scopes.some((scope) => ORG_SCOPES.includes(scope));
     return membershipIn(response, member, seesOrgs);
   }
 
   private async byApp(
+    name: string,
     org: string,
+    { token, readsMembers }: InstallationToken,
     member: GitHubMember,
-    tokens: GitHubAppTokens,
     signal: AbortSignal | undefined,
-  ): Promise<Membership> {
-    const token = await tokens.forOrg(org);
-    if (token === null) {
-      return 'unknown';
-    }
-    const path = ['orgs', org, 'memberships', member.login];
-    const response = await this.api.call(path, token.token, { signal });
+  ): Promise<NamedMembership> {
+    const path = ['orgs', name, 'memberships', member.login];
+    const response = await this.api.call(path, token, { signal });
     if (response.status === 401) {
-      tokens.forget(org);
+      this.appTokens?.forget(org);
     }
-    return membershipIn(response, member, token.readsMembers);
+    return membershipIn(response, member, readsMembers);
   }
 
   /** Members of child teams count. The token of a member shows their own secret teams. */
   private async inTeam(
-    org: string,
+    { name, token }: OrgMembership,
     team: string,
     member: GitHubMember,
     signal: AbortSignal | undefined,
   ): Promise<Membership> {
-    const token = member.accessToken ?? (await this.appTokens?.forOrg(org))?.token ?? '';
-    const path = ['orgs', org, 'teams', team];
+    const path = ['orgs', name, 'teams', team];
     const request = { signal };
     const response = await this.api.call([...path, 'memberships', member.login], token, request);
     if (response.status === 200) {
@@ -121,20 +150,20 @@ async function membershipIn(
   response: Response,
   { subject }: GitHubMember,
   seesMembers: boolean,
-): Promise<Membership> {
+): Promise<NamedMembership> {
   if (response.status === 404) {
-    return seesMembers ? 'none' : 'unknown';
+    return { membership: seesMembers ? 'none' : 'unknown', organization: null };
   }
   if (response.status !== 200) {
-    return 'unknown';
+    return { membership: 'unknown', organization: null };
   }
-  const { state, user } = await readJson(response, MEMBERSHIP);
+  const { state, user, organization } = await readJson(response, MEMBERSHIP);
   // A login can be reassigned between two calls: only the numeric id identifies the member.
   if (String(user.id) !== subject) {
-    return 'unknown';
+    return { membership: 'unknown', organization };
   }
   if (state === null) {
     throw new UpstreamError('unexpected_answer');
   }
-  return state;
+  return { membership: state, organization };
 }

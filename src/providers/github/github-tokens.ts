@@ -7,7 +7,8 @@ import { SecretFile } from '../../config/environment/secret-file.js';
 import type { GitHubProviderSettings } from '../../config/providers-file/provider-settings.js';
 import { ProviderError, type ProviderCredentials } from '../identity-provider.js';
 import { readJson, UpstreamError, type UpstreamHttp } from '../http/upstream-http.js';
-import type { GitHubApi } from './github-api.js';
+import { ORGANIZATION, type GitHubApi } from './github-api.js';
+import type { GitHubOrganizations } from './github-organizations.js';
 
 const USER_TOKEN = v.object({
   accessToken: v.string(),
@@ -130,7 +131,7 @@ export function tokenOf(credentials: ProviderCredentials): GitHubUserToken | nul
   return parsed.success ? parsed.output : null;
 }
 
-interface InstallationToken {
+export interface InstallationToken {
   readonly token: string;
   /** True if the token may read memberships; otherwise a 404 counts as unknown. */
   readonly readsMembers: boolean;
@@ -146,9 +147,16 @@ const RENEW_INSTALLATION_TOKEN_BEFORE_MS = 5 * 60 * 1000;
 
 const INSTALLATION = v.object({
   id: v.union([v.number(), v.string()]),
-  account: v.fallback(v.nullable(v.object({ login: v.string() })), null),
+  account: v.fallback(v.nullable(ORGANIZATION), null),
   suspended_at: v.optional(v.unknown()),
 });
+
+type Installation = v.InferOutput<typeof INSTALLATION>;
+
+const INSTALLATIONS = v.array(INSTALLATION);
+const LARGEST_PAGE = 100;
+/** Limit that ends a loop of pages; an app of one operator has few installations. */
+const MOST_PAGES = 20;
 
 const INSTALLATION_TOKEN = v.object({
   token: v.string(),
@@ -165,6 +173,7 @@ export class GitHubAppTokens {
   constructor(
     private readonly app: NonNullable<GitHubProviderSettings['app']>,
     private readonly api: GitHubApi,
+    private readonly organizations: GitHubOrganizations,
     private readonly clock: Clock,
   ) {
     this.privateKey = createPrivateKey(app.privateKey);
@@ -209,25 +218,52 @@ export class GitHubAppTokens {
     };
   }
 
-  /** Another account's installation would answer 404 for every member: the name is compared. */
+  /** Another account's installation would answer 404 for every member: the account is compared. */
   private async installationOf(org: string, jwt: string): Promise<string | null> {
     const { installationIdByOrg } = this.app;
-    const known = Object.hasOwn(installationIdByOrg, org) ? installationIdByOrg[org] : undefined;
-    const path =
-      known === undefined ? ['orgs', org, 'installation'] : ['app', 'installations', known];
-    const response = await this.api.call(path, jwt);
-    if (response.status === 404) {
+    const configured = Object.hasOwn(installationIdByOrg, org) ? installationIdByOrg[org] : null;
+    const id = configured ? null : await this.organizations.idOf(org);
+    const path = configured ? ['app', 'installations', configured] : ['orgs', org, 'installation'];
+    const found = id === null ? await this.read(path, jwt) : await this.installationIn(id, jwt);
+    if (found?.account == null || found.suspended_at) {
       return null;
     }
+    return (await this.organizations.isMeant(org, found.account)) ? String(found.id) : null;
+  }
+
+  /** Finds the installation by the id of the organisation, which a renaming does not change. */
+  private async installationIn(id: string, jwt: string): Promise<Installation | null> {
+    for (let page = 1; page <= MOST_PAGES; page += 1) {
+      const query = { per_page: String(LARGEST_PAGE), page: String(page) };
+      const response = await this.call(['app', 'installations'], jwt, query);
+      const all = response === null ? [] : await readJson(response, INSTALLATIONS);
+      const found = all.find(({ account }) => account?.id === id);
+      if (found !== undefined || all.length < LARGEST_PAGE) {
+        return found ?? null;
+      }
+    }
+    throw new UpstreamError('unexpected_answer');
+  }
+
+  private async read(path: readonly string[], jwt: string): Promise<Installation | null> {
+    const response = await this.call(path, jwt);
+    return response && readJson(response, INSTALLATION);
+  }
+
+  private async call(
+    path: readonly string[],
+    jwt: string,
+    query?: Readonly<Record<string, string>>,
+  ): Promise<Response | null> {
+    const response = await this.api.call(path, jwt, { query });
     // Signed with a key that was removed from the app, or of a deleted app.
     if (response.status === 401) {
       throw new UpstreamError('invalid_client', { detail: 'app_key_refused' });
     }
-    if (response.status !== 200) {
+    if (response.status !== 200 && response.status !== 404) {
       throw new UpstreamError('unexpected_answer');
     }
-    const { id, account, suspended_at: suspendedAt } = await readJson(response, INSTALLATION);
-    return account?.login.toLowerCase() === org && !suspendedAt ? String(id) : null;
+    return response.status === 200 ? response : null;
   }
 
   private appToken(): Promise<string> {

@@ -19,6 +19,8 @@ import { GitHubStrategy } from '../passport/strategies.js';
 import { failedStep, unknownBecause } from '../provider-failure.js';
 import { GitHubApi, type GitHubLookup, type GitHubUser } from './github-api.js';
 import { GitHubMemberships, readOrgEntry } from './github-memberships.js';
+import { GitHubOrganizations } from './github-organizations.js';
+import type { OrganizationIds } from './organization-ids.js';
 import {
   GitHubAppTokens,
   GitHubGrantSpent,
@@ -42,6 +44,7 @@ export class GitHubProvider extends PassportProvider implements IdentityProvider
     runtime: Runtime,
     connections: UpstreamConnectionsService,
     limits: UpstreamLimits,
+    organizationIds: OrganizationIds,
   ) {
     super(settings.id);
     const { clock } = runtime;
@@ -50,9 +53,11 @@ export class GitHubProvider extends PassportProvider implements IdentityProvider
     this.api = new GitHubApi(settings.apiUrl, http, clock);
     const { app, allowedOrgs, orgMembershipSource } = settings;
     const asksByApp = orgMembershipSource === 'github_app' && allowedOrgs.length > 0;
-    this.appTokens = app !== null && asksByApp ? new GitHubAppTokens(app, this.api, clock) : null;
+    const organizations = new GitHubOrganizations(this.api, organizationIds);
+    this.appTokens =
+      app !== null && asksByApp ? new GitHubAppTokens(app, this.api, organizations, clock) : null;
     this.userTokens = new GitHubUserTokens(settings, http, clock);
-    this.memberships = new GitHubMemberships(settings, this.api, this.appTokens);
+    this.memberships = new GitHubMemberships(settings, this.api, organizations, this.appTokens);
     const strategy = new GitHubStrategy({
       url: (request) => Promise.resolve(this.startUrl(request)),
       exchange: (callback, request) => this.exchangeCode(callback, request),
@@ -139,7 +144,8 @@ export class GitHubProvider extends PassportProvider implements IdentityProvider
     const token = await this.userTokens.byCode(code, request.redirectUri, request.codeVerifier);
     const user = await this.api.userByToken(token.accessToken);
     if (typeof user === 'string') {
-      throw new ProviderError('upstream_error');
+      const refusal = user === 'suspended' ? 'access_denied' : 'upstream_error';
+      throw new ProviderError(refusal, { cause: new Error(`GitHub's answer: ${user}`) });
     }
     const isKept = this.appTokens === null;
     const profile = await this.profileOf(user, isKept ? token.accessToken : null);
@@ -168,9 +174,9 @@ export class GitHubProvider extends PassportProvider implements IdentityProvider
     if (typeof found !== 'string') {
       return this.recheckedAs(found, subject, null, signal);
     }
-    return found === 'absent'
-      ? { outcome: 'gone', reason: 'account_not_found' }
-      : { outcome: 'unknown', reason: 'app_without_permission' };
+    return found === 'unknown_token'
+      ? { outcome: 'unknown', reason: 'app_without_permission' }
+      : gone(found);
   }
 
   private async recheckByUser(
@@ -181,6 +187,9 @@ export class GitHubProvider extends PassportProvider implements IdentityProvider
     const found = await this.api.userByToken(accessToken, signal);
     if (typeof found !== 'string') {
       return this.recheckedAs(found, subject, accessToken, signal);
+    }
+    if (found === 'suspended') {
+      return gone(found);
     }
     return found === 'unknown_token' && (await this.userTokens.isRevoked(accessToken))
       ? { outcome: 'gone', reason: 'token_revoked' }
@@ -226,7 +235,7 @@ export class GitHubProvider extends PassportProvider implements IdentityProvider
       const token = await tokens.forOrg(org);
       const found =
         token === null ? 'unknown_token' : await this.api.userById(subject, token.token, signal);
-      if (typeof found !== 'string') {
+      if (typeof found !== 'string' || found === 'suspended') {
         return found;
       }
       if (found === 'unknown_token') {
@@ -238,6 +247,11 @@ export class GitHubProvider extends PassportProvider implements IdentityProvider
     }
     return verdict;
   }
+}
+
+function gone(found: 'absent' | 'suspended'): Recheck {
+  const reason = found === 'suspended' ? 'account_suspended' : 'account_not_found';
+  return { outcome: 'gone', reason };
 }
 
 function codeIn(parameters: URLSearchParams, expectedState: string): string {

@@ -50,6 +50,8 @@ export const UPSTREAM_FAILURES = {
     'its address is not https, or is in a private network although its issuer is not',
   invalid_client: 'it refuses the client id or the client secret of this server',
   network_error: 'the connection failed',
+  organization_missing:
+    'it shows no organisation with the name or id of the rules: it may have been renamed',
   proxy_error: 'the proxy (HTTPS_PROXY, HTTP_PROXY) does not let the request through',
   rate_limited: 'it limits the rate of requests',
   server_error: 'it answers with a server error',
@@ -66,6 +68,7 @@ export type UpstreamFailure = keyof typeof UPSTREAM_FAILURES;
 export const OPERATOR_FAILURES: readonly string[] = [
   'groups_refused',
   'invalid_client',
+  'organization_missing',
   'service_account_refused',
 ] satisfies UpstreamFailure[];
 

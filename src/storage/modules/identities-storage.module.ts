@@ -3,6 +3,7 @@ import { DirectoryLinkRepository } from '../repositories/directory/directory-lin
 import { DirectoryNameRepository } from '../repositories/directory/directory-name.repository.js';
 import { DirectoryPersonRepository } from '../repositories/directory/directory-person.repository.js';
 import { IdentitySignalRepository } from '../repositories/directory/identity-signal.repository.js';
+import { OrganizationRepository } from '../repositories/directory/organization.repository.js';
 import { PersonRefusalRepository } from '../repositories/directory/person-refusal.repository.js';
 import { IdentityDueRepository } from '../repositories/identity-due.repository.js';
 import { IdentityRepository } from '../repositories/identity.repository.js';
@@ -21,6 +22,7 @@ const repositories = [
   IdentityRepository,
   IdentitySignalRepository,
   KeylessRepository,
+  OrganizationRepository,
   PersonRefusalRepository,
   ProviderLogoutRepository,
   ProviderSignalRepository,

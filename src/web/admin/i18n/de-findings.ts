@@ -66,6 +66,8 @@ export const findings: typeof FINDING_MESSAGES = {
     `${provider} hat eine Liste erlaubter Personen und wird nicht um den Scope offline_access gebeten: Die meisten Anbieter geben nur dafür ein Refresh-Token. Gibt er keines und entscheidet über den Zugang, müssen sich Personen dort jeweils nach AUTH_OFFBOARDING_INTERVAL_SECONDS neu anmelden. gatehouse doctor providers zeigt, was er anbietet.`,
   'graph-scope-missing': ({ provider }) =>
     `${provider} liest Gruppen aus Microsoft Graph, aber scopes nennt keine seiner Berechtigungen: Personen, deren Gruppen nicht in das Token passen, können sich nicht anmelden, und ihre erneuten Prüfungen bleiben ohne Antwort. Ergänzen Sie GroupMember.Read.All, mit der Zustimmung der Administration.`,
+  'github-app-id-missing': () =>
+    'GITHUB_CLIENT_ID gehört zu einer GitHub App, aber Mitgliedschaften werden mit den Tokens der Personen gelesen: Diese zeigen nicht, dass jemand aus einer Organisation entfernt wurde, und ein entferntes Mitglied behält den Zugang. Setzen Sie AUTH_GITHUB_APP_ID und AUTH_GITHUB_APP_PRIVATE_KEY, und lassen Sie AUTH_GITHUB_ORG_MEMBERSHIP_SOURCE weg.',
   'certificates-not-checked-again': () =>
     'Zertifikate melden sich an, aber AUTH_OFFBOARDING_ENABLED ist false: Ein widerrufenes behält den Zugang, bis seine Tokens enden.',
   'keyless-without-offboarding': ({ providers }) =>

@@ -79,4 +79,20 @@ describe('signing up through GitHub', () => {
     const answer = await finalize(fixture.server, back['pending'], makeDeviceKey(), options);
     expect(answer.body).toMatchObject({ created: true });
   });
+
+  it('admits no stranger who takes the name of a renamed organisation, after a restart either', async () => {
+    const member = gitHub.add({ id: 801, login: 'emma', orgs: { acme: 'active' } });
+    expect((await logInAs(member)).back).not.toHaveProperty('error');
+    gitHub.renameOrganization('acme', 'acme-inc');
+    gitHub.organizations.set('acme', 6666);
+    const stranger = gitHub.add({ id: 802, login: 'mallory', orgs: { acme: 'active' } });
+    const server = await fixture.restart();
+    expect((await logInAs(stranger)).back).toEqual({ flow: 'auth', error: 'not_eligible' });
+    expect((await logInAs(member)).back).not.toHaveProperty('error');
+    await server.logged(/an organisation was renamed: write id:9001 in AUTH_GITHUB_ALLOWED_ORGS/);
+
+    gitHub.organizations.delete('acme-inc');
+    expect((await logInAs(member)).back).toEqual({ flow: 'auth', error: 'upstream_error' });
+    await server.logged(/"level":"error".*it shows no organisation with the name or id/);
+  });
 });
