@@ -33,6 +33,8 @@ const MIGRATIONS = [
   'SignalOrigins1764800000000',
   'EmailSignals1764900000000',
   'EndedRefusals1765000000000',
+  'RecycledNames1765110000000',
+  'Organizations1765150000000',
 ];
 const NEW_SECRET = 'the-next-master-secret-0123456789-0123456789';
 

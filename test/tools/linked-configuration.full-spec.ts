@@ -8,7 +8,7 @@ const LINK = join(ROOT, 'test/fixtures/programs/link-specs-program.mjs');
 const JEST = join(ROOT, 'node_modules/jest/bin/jest.js');
 
 const specs = readdirSync(join(ROOT, 'src/config'), { recursive: true, encoding: 'utf8' })
-  .filter((name) => name.endsWith('.spec.ts'))
+  .filter((name) => name.endsWith('spec.ts'))
   .map((name) => join('src/config', name));
 
 const run = (program: string, args: readonly string[]): Promise<{ stdout: string }> =>
@@ -26,7 +26,7 @@ describe('the linked configuration', () => {
 
   it('refuses what the sources refuse', async () => {
     await run(LINK, [folder, ...specs]);
-    const config = { rootDir: folder, testMatch: ['**/*.spec-*.cjs'], transform: {} };
+    const config = { rootDir: folder, testMatch: ['**/*spec-*.cjs'], transform: {} };
     const { stdout } = await run(JEST, ['--json', '--config', JSON.stringify(config)]).catch(
       (error: { stdout: string }) => error,
     );
