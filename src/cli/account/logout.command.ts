@@ -10,27 +10,38 @@ export const logout = command({
   examples: ['gatehouse logout', 'gatehouse logout --everywhere'],
   async run(context) {
     const { requireSession } = await import('./current-session.js');
-    const { GatehouseProblem } = await import('../../client/api/problem.js');
     const current = await requireSession(context);
     const { server, accountId } = current.session;
     const everywhere = context.options.everywhere === true;
     if (everywhere) {
       await current.client.logOutEverywhere();
+      await removeLocalData(context, current, true);
     } else {
-      // A token that the server refuses counts as revoked.
-      await current.client.logOut().catch((error: unknown) => {
-        if (!(error instanceof GatehouseProblem && error.status === 401)) {
-          throw error;
-        }
-      });
+      // First, because the server may not answer.
+      await removeLocalData(context, current, false);
+      await revoke(context, current);
     }
-    await removeLocalData(context, current, everywhere);
     context.output.result(
       { server, accountId, everywhere },
       `Logged out of ${server}${everywhere ? ', on all devices' : ''}.`,
     );
   },
 });
+
+/** Rejects with the failure of a server that may not have ended the session. */
+async function revoke({ output }: CliContext, { client }: CurrentSession): Promise<void> {
+  const { GatehouseProblem } = await import('../../client/api/problem.js');
+  await client.logOut().catch((error: unknown) => {
+    // A token that the server refuses counts as revoked.
+    if (error instanceof GatehouseProblem && error.status === 401) {
+      return;
+    }
+    output.note(
+      'This computer has forgotten the session, but the server may not have ended it. End it from another device, or with the next login: gatehouse logout --everywhere',
+    );
+    throw error;
+  });
+}
 
 export const deleteAccount = command({
   name: 'delete-account',

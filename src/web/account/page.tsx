@@ -26,6 +26,7 @@ import {
   type PendingDevice,
   type Session,
 } from './tab-state.js';
+import type { AccountActions } from './use-account.js';
 import { isRecord } from '../../client/is-record.js';
 import { DENIED, PRESSED, VIEWING } from '../worker/page-messages.js';
 import { forgetOtherKeys } from './requests/browser-store.js';
@@ -162,14 +163,14 @@ function useTab(arrival: Arrival) {
 function useSessionEnd(
   session: Session | null,
   use: (other: Session | null, last: Notice) => void,
-): (last: Notice) => void {
+): AccountActions['endSession'] {
   // Callers keep the first function, so it reads the session when it is called.
   const current = useRef(session);
   current.current = session;
-  return useCallback((last: Notice) => {
+  return useCallback((last: Notice, isSignOut = false) => {
     const ended = current.current;
     const other = ended === null ? null : removeSession(ended);
-    if (ended !== null && other === null) {
+    if (ended !== null && other === null && !isSignOut) {
       noteReplaced(ended);
     }
     use(other, last);

@@ -28,7 +28,8 @@ export interface Account {
 
 export interface AccountActions {
   readonly session: Session;
-  readonly endSession: (notice: Notice) => void;
+  /** @param isSignOut true if its owner ends it: then no other sign-in of this tab does */
+  readonly endSession: (notice: Notice, isSignOut?: boolean) => void;
   readonly notify: Notify;
   readonly reload: () => void;
   /**

@@ -280,6 +280,8 @@ export const de: Messages = {
       'Alle Sitzungen enden, auch diese. Programme, die das Konto verwenden, müssen sich neu anmelden.',
     stay: 'Angemeldet bleiben',
     signedOut: 'Sie sind abgemeldet.',
+    signedOutHere:
+      'Sie sind abgemeldet, aber nur in diesem Browser: Der Server hat nicht geantwortet. Beenden Sie diese Sitzung von einem anderen Gerät aus, oder melden Sie sich nach der nächsten Anmeldung überall ab.',
     signedOutEverywhere: 'Sie sind auf allen Geräten abgemeldet.',
     delete: 'Konto löschen',
     deleteLead: 'Alles, was dieser Server dafür speichert, wird sofort gelöscht.',

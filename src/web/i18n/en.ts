@@ -274,6 +274,8 @@ export const en = {
       'Every session ends, this one too. Programs that use the account need a new sign-in.',
     stay: 'Stay signed in',
     signedOut: 'You are signed out.',
+    signedOutHere:
+      'You are signed out, but only in this browser: the server did not answer. End this session from another device, or sign out everywhere after your next sign-in.',
     signedOutEverywhere: 'You are signed out on every device.',
     delete: 'Delete the account',
     deleteLead: 'Everything this server stores for it is deleted at once.',

@@ -131,12 +131,37 @@ describe('gatehouse, without a server', () => {
     expect(error['message']).toContain('the connection was refused');
   });
 
-  it('exits with 4 from watch and logout too, and keeps the session', async () => {
+  it('exits with 4 from watch and from logout everywhere too, and keeps the session', async () => {
     const directory = await pretendSession(webUrl);
     answer = ({ socket }) => socket.destroy();
     expect((await failure(['watch'])).code).toBe(4);
-    expect((await failure(['logout'])).code).toBe(4);
+    expect((await failure(['logout', '--everywhere'])).code).toBe(4);
     expect(await readdir(directory)).toContain('session.json');
+  });
+
+  it.each<[string, RequestListener]>([
+    ['that cuts the connection', ({ socket }) => void socket.destroy()],
+    ['that fails', (_request, response) => void response.writeHead(500).end('{}')],
+  ])('removes the session from this computer at a logout from a server %s', async (...row) => {
+    const [, listener] = row;
+    const directory = await pretendSession(webUrl);
+    answer = listener;
+    const { code, stdout, stderr } = await user.run(['logout']);
+    expect({ code, stdout }).toEqual({ code: 4, stdout: '' });
+    expect(stderr).toContain('This computer has forgotten the session');
+    expect(await readdir(directory)).not.toContain('session.json');
+    expect(await user.run(['whoami'])).toMatchObject({ code: 3 });
+  });
+
+  it('removes the session before the server answers a logout', async () => {
+    const directory = await pretendSession(webUrl);
+    let isCalled = false;
+    answer = () => void (isCalled = true);
+    const waiting = user.start(['logout']);
+    await waiting.until(() => isCalled);
+    expect(await readdir(directory)).not.toContain('session.json');
+    waiting.child.kill('SIGKILL');
+    await waiting.exited;
   });
 
   it.each([['whoami'], ['logout'], ['watch'], ['tokens', 'list']])(

@@ -2,10 +2,19 @@ import type { RefObject } from 'preact';
 import { clientFor } from '../../server.js';
 import { Dialog, useDialog } from '../../ui/dialog.js';
 import { Icon } from '../../ui/icon.js';
-import { done, failure, NoticeLine, type Notice, useNotedAction } from '../../ui/notice.js';
+import {
+  done,
+  failure,
+  NoticeLine,
+  problem,
+  type Notice,
+  useNotedAction,
+} from '../../ui/notice.js';
 import { requiresSignIn } from '../../i18n/failure.js';
 import { t } from '../../i18n/messages.js';
 import { forgetPin } from '../account-pins.js';
+import { unavailableReason, unsubscribe } from '../notifications/push-subscription.js';
+import { removeSession } from '../tab-state.js';
 import type { AccountActions, Endings } from '../use-account.js';
 import { FormButtons } from '../../ui/form-buttons.js';
 
@@ -22,10 +31,17 @@ export function useEndings({ session, endSession, isEnding }: EndingsOptions): E
   return {
     isBusy,
     notice,
-    signOut: end(
-      () => client.logOut(),
-      () => t.security.signedOut,
-    ),
+    signOut: () =>
+      run(async () => {
+        isEnding.current = true;
+        // Before the server is asked: it may not answer, or the tab may be closed meanwhile.
+        removeSession(session);
+        const error = await client.logOut().then(
+          () => null,
+          (reason: unknown) => reason,
+        );
+        endSession(await signedOutNotice(error), true);
+      }),
     signOutEverywhere: end(
       () => client.logOutEverywhere(),
       () => t.security.signedOutEverywhere,
@@ -38,6 +54,15 @@ export function useEndings({ session, endSession, isEnding }: EndingsOptions): E
       () => t.security.deleted,
     ),
   };
+}
+
+async function signedOutNotice(error: unknown): Promise<Notice> {
+  if (error === null || requiresSignIn(error)) {
+    return error === null ? done(() => t.security.signedOut) : failure(error);
+  }
+  // The server has not removed the push token.
+  await (unavailableReason() === null && unsubscribe().catch(() => undefined));
+  return problem(() => t.security.signedOutHere);
 }
 
 /** @returns the notice after the session ended, even if it had ended before */

@@ -65,6 +65,41 @@ inChromium('the session and the key on the account page', () => {
     await seesSignIn(visitor);
   });
 
+  it.each([
+    ['does not answer', 'abort'],
+    ['fails', 'fulfill'],
+  ] as const)('signs out of this browser where the server %s', async (_case, how) => {
+    const { page } = visitor;
+    const key = await createAccount(visitor);
+    await visitor.press('Sign out');
+    await page.getByLabel('Stay signed in on this device').check();
+    await signIn(visitor, key);
+    const token = await tokenOf(visitor);
+    await page.route('**/v1/auth/logout', (route) =>
+      how === 'abort' ? route.abort() : route.fulfill({ status: 503, body: '{}' }),
+    );
+    await visitor.press('Sign out');
+    await seesSignIn(visitor);
+    expect(await page.getByRole('alert').innerText()).toContain('only in this browser');
+    const kept = () =>
+      page.evaluate<string>('JSON.stringify([{ ...localStorage }, { ...sessionStorage }])');
+    expect(await kept()).not.toContain(token);
+    await page.reload();
+    await seesSignIn(visitor);
+    expect((await call(server, 'GET', '/v1/account/profile', { token })).status).toBe(200);
+  });
+
+  it('forgets the session before the server answers the sign-out', async () => {
+    const { page } = visitor;
+    await createAccount(visitor);
+    const called = page.waitForRequest('**/v1/auth/logout');
+    await page.route('**/v1/auth/logout', () => undefined);
+    await visitor.press('Sign out');
+    await called;
+    await page.reload();
+    await seesSignIn(visitor);
+  });
+
   it('shows the sign-in when the account was disabled', async () => {
     await createAccount(visitor);
     const id = await accountId(visitor);
