@@ -225,10 +225,11 @@ export class GitHubAppTokens {
     const id = configured ? null : await this.organizations.idOf(org);
     const path = configured ? ['app', 'installations', configured] : ['orgs', org, 'installation'];
     const found = id === null ? await this.read(path, jwt) : await this.installationIn(id, jwt);
-    if (found?.account == null || found.suspended_at) {
+    const account = found?.account ?? null;
+    if (found === null || account === null || found.suspended_at) {
       return null;
     }
-    return (await this.organizations.isMeant(org, found.account)) ? String(found.id) : null;
+    return (await this.organizations.isMeant(org, account)) ? String(found.id) : null;
   }
 
   /** Finds the installation by the id of the organisation, which a renaming does not change. */
