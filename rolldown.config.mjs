@@ -198,7 +198,7 @@ const noPhoneNumbers = {
   },
 };
 
-// Links what `nest build` compiled, in its folder (tools/build/programs.mjs): reading three thousand modules one by one takes longer than
+// Links what SWC compiled, in its folder (tools/build/programs.mjs): reading three thousand modules one by one takes longer than
 // everything else a start does (docs/adr/0009-linked-programs.md).
 export default defineConfig({
   input: {

@@ -5,7 +5,7 @@ import { bringUpToDate } from './bring-up-to-date.mjs';
 // node tools/build/main.mjs programs [database] [packages] [server-pool] [--force]
 const ROOT = join(import.meta.dirname, '../..');
 const SOURCES = ['src', 'package.json', 'package-lock.json', 'tsconfig.json', '.swcrc'];
-const TOOLS = ['rolldown.config.mjs', 'nest-cli.json', 'tools/build'];
+const TOOLS = ['rolldown.config.mjs', 'tools/build'];
 
 const DATABASE = [
   ...['src/storage/migrations', 'src/storage/data-source.ts', 'tools/build/database.mjs'],

@@ -1,13 +1,13 @@
-import { execFile } from 'node:child_process';
-import { cp, mkdir, rm, writeFile } from 'node:fs/promises';
-import { join, relative } from 'node:path';
-import { promisify } from 'node:util';
+import { cp, mkdir, readdir, rm, writeFile } from 'node:fs/promises';
+import { basename, dirname, join, relative } from 'node:path';
+import { transformFile } from '@swc/core';
 import { rolldown } from 'rolldown';
 import { build } from 'vite';
 import linking from '../../rolldown.config.mjs';
 import { revisionOf } from './revision.mjs';
 
-const NEST = 'node_modules/@nestjs/cli/bin/nest.js';
+/** Vite builds the pages. Specs and declarations are no part of the programs. */
+const NOT_COMPILED = /^web\/|spec\.ts$|\.d\.ts$/;
 
 /**
  * Builds the compiled modules, the linked programs in `bin` and the pages in `web`
@@ -45,13 +45,23 @@ async function buildPage(source, outDir) {
   await build({ configFile, logLevel: 'warn', build: { outDir } });
 }
 
+/** Compiles each file on its own with SWC, as .swcrc says, and writes its source map next to it. */
 async function compile(root, work) {
-  const project = join(work, 'tsconfig.json');
-  const options = { extends: '../../tsconfig.json', compilerOptions: { outDir: '.' } };
-  await writeFile(project, JSON.stringify(options));
-  const args = [NEST, 'build', '--path', relative(root, project)];
-  await promisify(execFile)(process.execPath, args, { cwd: root });
-  await rm(project);
+  const source = join(root, 'src');
+  const names = (await readdir(source, { recursive: true })).filter(
+    (name) => name.endsWith('.ts') && !NOT_COMPILED.test(name),
+  );
+  await Promise.all(
+    names.map((name) => compileFile(join(source, name), join(work, name.replace(/ts$/, 'js')))),
+  );
+}
+
+async function compileFile(source, target) {
+  const sourceFileName = relative(dirname(target), source);
+  const { code, map } = await transformFile(source, { sourceFileName });
+  await mkdir(dirname(target), { recursive: true });
+  await writeFile(`${target}.map`, map);
+  await writeFile(target, `${code}\n//# sourceMappingURL=${basename(target)}.map`);
 }
 
 /**
