@@ -1,4 +1,4 @@
-import ts from 'typescript';
+import { parseSync, Visitor, type ESTree, type VisitorObject } from 'rolldown/utils';
 
 export interface Import {
   /** The module as written. */
@@ -13,16 +13,27 @@ export interface Import {
 /** Includes re-exports, `import()` and imports of types. */
 export function importsIn(text: string): Import[] {
   const found: Import[] = [];
-  visit(text, (node) => {
-    const from = moduleOf(node);
-    if (from !== null) {
-      found.push({
-        from,
-        isTypeOnly: isTypeOnly(node),
-        isLazy: ts.isCallExpression(node),
-        names: namesOf(node),
-      });
+  const add = (from: string | null | undefined, more: Partial<Import> = {}): void => {
+    if (typeof from === 'string') {
+      found.push({ from, isTypeOnly: false, isLazy: false, names: [], ...more });
     }
+  };
+  visit(text, {
+    ImportDeclaration: ({ source, importKind, specifiers }) => {
+      const isTypeOnly = importKind === 'type' || areTypes(specifiers);
+      add(source.value, { isTypeOnly, names: specifiers.flatMap(importedName) });
+    },
+    ExportNamedDeclaration: ({ source, exportKind }) =>
+      add(source?.value, { isTypeOnly: exportKind === 'type' }),
+    ExportAllDeclaration: ({ source, exportKind }) =>
+      add(source.value, { isTypeOnly: exportKind === 'type' }),
+    TSImportType: ({ source }) => add(source.value, { isTypeOnly: true }),
+    ImportExpression: ({ source }) => add(literalText(source), { isLazy: true }),
+    CallExpression: ({ callee, arguments: [argument] }) => {
+      if (callee.type === 'Identifier' && callee.name === 'require') {
+        add(literalText(argument), { isLazy: true });
+      }
+    },
   });
   return found;
 }
@@ -30,20 +41,28 @@ export function importsIn(text: string): Import[] {
 /** Returns the identifiers of TypeScript text, its `object.property` pairs, and `new Date()`. */
 export function wordsIn(text: string): ReadonlySet<string> {
   const words = new Set<string>();
-  visit(text, (node) => {
-    if (ts.isIdentifier(node)) {
-      words.add(node.text);
-    } else if (ts.isPropertyAccessExpression(node)) {
-      words.add(`${node.expression.getText()}.${node.name.text}`);
-    } else if (ts.isElementAccessExpression(node) && ts.isStringLiteral(node.argumentExpression)) {
-      words.add(`${node.expression.getText()}.${node.argumentExpression.text}`);
-    } else if (ts.isVariableDeclaration(node) && ts.isObjectBindingPattern(node.name)) {
-      for (const { name, propertyName } of node.name.elements) {
-        words.add(`${node.initializer?.getText()}.${(propertyName ?? name).getText()}`);
+  const cut = (node: ESTree.Span | null): string | undefined =>
+    node ? text.slice(node.start, node.end) : undefined;
+  visit(text, {
+    Identifier: ({ name }) => void words.add(name),
+    MemberExpression: ({ object, property, computed }) => {
+      const name = computed ? literalText(property) : cut(property);
+      if (name !== null) {
+        words.add(`${cut(object)}.${name}`);
       }
-    } else if (ts.isNewExpression(node) && !node.arguments?.length) {
-      words.add(`new ${node.expression.getText()}()`);
-    }
+    },
+    VariableDeclarator: ({ id, init }) => {
+      if (id.type === 'ObjectPattern') {
+        for (const one of id.properties) {
+          words.add(`${cut(init)}.${cut(one.type === 'Property' ? one.key : one.argument)}`);
+        }
+      }
+    },
+    NewExpression: ({ callee, arguments: given }) => {
+      if (given.length === 0) {
+        words.add(`new ${cut(callee)}()`);
+      }
+    },
   });
   return words;
 }
@@ -53,84 +72,74 @@ const SUBSCRIPTION = /^(on|once|subscribe|addListener|on[A-Z]\w*)$/;
 /** Returns the subscriptions in constructors of classes that Nest creates, as `events.on`. */
 export function subscriptionsInConstructors(text: string): string[] {
   const found: string[] = [];
-  visit(text, (node) => {
-    if (
-      ts.isCallExpression(node) &&
-      ts.isPropertyAccessExpression(node.expression) &&
-      SUBSCRIPTION.test(node.expression.name.text) &&
-      isInConstructor(node)
-    ) {
-      found.push(node.expression.getText());
-    }
+  /** The classes that contain the visited node; the innermost is the last. */
+  const classes: ESTree.Class[] = [];
+  /** Those of them whose constructor contains it. */
+  const constructors: ESTree.Class[] = [];
+  const enter = (node: ESTree.Class): void => void classes.push(node);
+  const leave = (): void => void classes.pop();
+  visit(text, {
+    ...{ ClassDeclaration: enter, 'ClassDeclaration:exit': leave },
+    ...{ ClassExpression: enter, 'ClassExpression:exit': leave },
+    MethodDefinition: ({ kind }) => {
+      const [around] = classes.slice(-1);
+      if (kind === 'constructor' && around !== undefined) {
+        constructors.push(around);
+      }
+    },
+    'MethodDefinition:exit': ({ kind }) => {
+      if (kind === 'constructor') {
+        constructors.pop();
+      }
+    },
+    CallExpression: ({ callee }) => {
+      const isInjectable = (constructors.at(-1)?.decorators.length ?? 0) > 0;
+      const isSubscription =
+        callee.type === 'MemberExpression' &&
+        callee.property.type === 'Identifier' &&
+        SUBSCRIPTION.test(callee.property.name);
+      if (isInjectable && isSubscription) {
+        found.push(text.slice(callee.start, callee.end));
+      }
+    },
   });
   return found;
 }
 
-function isInConstructor(node: ts.Node): boolean {
-  const constructor = ts.findAncestor(node, ts.isConstructorDeclaration);
-  return constructor !== undefined && (ts.getDecorators(constructor.parent) ?? []).length > 0;
-}
-
-function moduleOf(node: ts.Node): string | null {
-  if (ts.isImportDeclaration(node) || ts.isExportDeclaration(node)) {
-    return textOf(node.moduleSpecifier);
-  }
-  if (ts.isImportTypeNode(node) && ts.isLiteralTypeNode(node.argument)) {
-    return textOf(node.argument.literal);
-  }
-  if (ts.isCallExpression(node)) {
-    const called = node.expression;
-    const isRequire = ts.isIdentifier(called) && called.text === 'require';
-    if (isRequire || called.kind === ts.SyntaxKind.ImportKeyword) {
-      return textOf(node.arguments[0]);
-    }
-  }
-  return null;
-}
-
-function isTypeOnly(node: ts.Node): boolean {
-  if (ts.isImportTypeNode(node)) {
-    return true;
-  }
-  if (ts.isExportDeclaration(node)) {
-    return node.isTypeOnly;
-  }
-  if (!ts.isImportDeclaration(node) || !node.importClause) {
-    return false;
-  }
-  const { phaseModifier, name, namedBindings } = node.importClause;
-  if (phaseModifier === ts.SyntaxKind.TypeKeyword) {
-    return true;
-  }
+function areTypes(specifiers: ESTree.ImportDeclaration['specifiers']): boolean {
   return (
-    !name &&
-    namedBindings !== undefined &&
-    ts.isNamedImports(namedBindings) &&
-    namedBindings.elements.every((element) => element.isTypeOnly)
+    specifiers.length > 0 &&
+    specifiers.every((one) => one.type === 'ImportSpecifier' && one.importKind === 'type')
   );
 }
 
-function namesOf(node: ts.Node): string[] {
-  const bindings = ts.isImportDeclaration(node) ? node.importClause?.namedBindings : undefined;
-  return bindings && ts.isNamedImports(bindings)
-    ? bindings.elements.map(({ name, propertyName }) => (propertyName ?? name).text)
-    : [];
+function importedName(specifier: ESTree.ImportDeclarationSpecifier): string[] {
+  if (specifier.type !== 'ImportSpecifier') {
+    return [];
+  }
+  const { imported } = specifier;
+  return [imported.type === 'Literal' ? imported.value : imported.name];
 }
 
-function textOf(node: ts.Node | undefined): string | null {
-  return node && ts.isStringLiteralLike(node) ? node.text : null;
+function literalText(node: ESTree.Node | undefined): string | null {
+  return node?.type === 'Literal' && typeof node.value === 'string' ? node.value : null;
 }
 
 /** The parsed files by their text, because several rules read the same file. */
-const parsed = new Map<string, ts.SourceFile>();
+const parsed = new Map<string, ESTree.Program>();
 
-function visit(text: string, visitNode: (node: ts.Node) => void): void {
-  const source =
-    parsed.get(text) ?? ts.createSourceFile('source.ts', text, ts.ScriptTarget.Latest, true);
-  parsed.set(text, source);
-  const walk = (node: ts.Node): void => {
-    visitNode(node);
-    ts.forEachChild(node, walk);
-  };
-  walk(source);
+function visit(text: string, visitor: VisitorObject): void {
+  const program = parsed.get(text) ?? parse(text);
+  parsed.set(text, program);
+  new Visitor(visitor).visit(program);
+}
+
+function parse(text: string): ESTree.Program {
+  for (const lang of ['ts', 'tsx', 'dts'] as const) {
+    const { program, errors } = parseSync('source', text, { lang });
+    if (errors.length === 0) {
+      return program;
+    }
+  }
+  throw new Error(`This is no TypeScript: ${text.slice(0, 200)}`);
 }
