@@ -1,9 +1,6 @@
 import { once } from 'node:events';
-import { createServer, request, type IncomingMessage, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type Server } from 'node:http';
 import { connect, type AddressInfo } from 'node:net';
-import { setImmediate as nextTurn } from 'node:timers/promises';
-import express from 'express';
-import fastify from 'fastify';
 import { Server as SocketServer, type Socket } from 'socket.io';
 import { io, type Socket as ClientSocket } from 'socket.io-client';
 import { WebSocket, WebSocketServer } from 'ws';
@@ -11,8 +8,6 @@ import { GuardFixture } from '../../test/fixtures/guard-fixture.js';
 import { waitFor } from '../../test/helpers/wait.js';
 import { accessOf } from './adapters/credentials.js';
 import type { Guard } from './guard.js';
-
-const METADATA = '/.well-known/oauth-protected-resource/relay';
 
 let fixture: GuardFixture;
 let guard: Guard;
@@ -40,139 +35,6 @@ afterEach(() => {
 const authorized = (token: string): { headers: Record<string, string> } => {
   return { headers: { authorization: `Bearer ${token}` } };
 };
-
-async function startExpress(): Promise<string> {
-  const app = express();
-  app.use('/', guard.express());
-  app.get('/whoami', (incoming, response) => {
-    response.json({ account: accessOf(incoming)?.account });
-  });
-  app.get('/stream', (_incoming, response) => {
-    response.writeHead(200).write('open');
-  });
-  return listen(createServer(app));
-}
-
-async function startFastify(): Promise<string> {
-  const app = fastify({ forceCloseConnections: true });
-  await app.register(guard.fastify());
-  app.get('/whoami', (incoming) => ({ account: accessOf(incoming)?.account }));
-  app.get('/stream', (_incoming, reply) => {
-    reply.hijack();
-    reply.raw.writeHead(200).write('open');
-  });
-  await app.ready();
-  servers.push(app.server);
-  return app.listen({ port: 0, host: '127.0.0.1' });
-}
-
-describe.each([
-  ['express', startExpress],
-  ['fastify', startFastify],
-])('%s()', (_name, start) => {
-  it('admits a token, and hands its access to handlers', async () => {
-    const url = await start();
-    const token = await fixture.issuer.token({ account: 'ada' });
-    const answer = await fetch(`${url}/whoami`, authorized(token));
-    expect([answer.status, await answer.json()]).toEqual([200, { account: 'ada' }]);
-  });
-
-  it.each([
-    ['no token', {}, 401, 'missing-token'],
-    ['another scheme', { headers: { authorization: 'Basic eDp5' } }, 401, 'missing-token'],
-    ['an invalid token', authorized('x'), 401, 'invalid-token'],
-  ])('refuses %s with a challenge', async (_what, init, status, code) => {
-    const answer = await fetch(`${await start()}/whoami`, init);
-    expect(answer.status).toBe(status);
-    expect(await answer.json()).toMatchObject({ statusCode: status, code });
-    const challenge = answer.headers.get('www-authenticate') ?? '';
-    expect(challenge.startsWith('Bearer ')).toBe(true);
-    expect(challenge).toContain(`resource_metadata="https://backend.test${METADATA}"`);
-    expect(answer.headers.get('cache-control')).toBe('no-store');
-  });
-
-  it('refuses a repeated Authorization header', async () => {
-    const token = await fixture.issuer.token();
-    const { port } = new URL(await start());
-    const socket = connect(Number(port), '127.0.0.1');
-    const header = `authorization: Bearer ${token}\r\n`;
-    socket.write(
-      `GET /whoami HTTP/1.1\r\nhost: x\r\nconnection: close\r\n${header}authorization: Basic eDp5\r\n\r\n`,
-    );
-    const [answer] = (await once(socket, 'data')) as [Buffer];
-    expect(answer.toString()).toMatch(/^HTTP\/1\.1 400 /);
-    expect(answer.toString()).toContain('invalid_request');
-    socket.destroy();
-  });
-
-  it('holds nothing for a client that disconnected during the check', async () => {
-    let release = (): void => undefined;
-    const released = new Promise<void>((resolve) => (release = resolve));
-    let isAsked = false;
-    guard = await fixture.readyGuard(
-      {
-        fetch: async (url, init) => {
-          if (String(url).endsWith('/jwks') && !isAsked) {
-            isAsked = true;
-            await released;
-          }
-          return fetch(url, init);
-        },
-      },
-      2,
-    );
-    const token = await fixture.issuer.token();
-    const sent = request(`${await start()}/whoami`, authorized(token));
-    sent.on('error', () => undefined).end();
-    await waitFor('the keys are read', () => isAsked);
-    const connections = (): Promise<number> =>
-      new Promise((done) => servers.at(-1)?.getConnections((_error, count) => done(count)));
-    sent.destroy();
-    await waitFor('the server notices it', async () => (await connections()) === 0);
-    release();
-    await guard.verify(token);
-    await nextTurn();
-    expect(guard.heldCount).toBe(0);
-  });
-
-  it('answers 503 after the lease', async () => {
-    const url = await start();
-    fixture.clock.monotonicOffsetMs = 30_000;
-    const answer = await fetch(`${url}/whoami`, authorized(await fixture.issuer.token()));
-    expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '2']);
-    expect(answer.headers.has('www-authenticate')).toBe(false);
-  });
-
-  it('serves the metadata without a token (RFC 9728)', async () => {
-    const answer = await fetch(`${await start()}${METADATA}?x=1`);
-    expect([answer.status, await answer.json()]).toEqual([
-      200,
-      {
-        resource: 'https://backend.test/relay',
-        authorization_servers: [fixture.issuer.url],
-        bearer_methods_supported: ['header'],
-      },
-    ]);
-    expect(answer.headers.get('access-control-allow-origin')).toBe('*');
-  });
-
-  it('ends an open response when its session ends, and no other', async () => {
-    const url = await start();
-    const open = async (sid: string) => {
-      const sent = request(`${url}/stream`, authorized(await fixture.issuer.token({ sid })));
-      sent.end();
-      const [answer] = (await once(sent, 'response')) as [IncomingMessage];
-      answer.on('error', () => undefined).resume();
-      return answer;
-    };
-    const [leaver, other] = await Promise.all([open('leaver'), open('other')]);
-    await fixture.issuer.endSession('leaver');
-    await waitFor('the response ends', () => leaver.closed);
-    expect(leaver.complete).toBe(false);
-    expect(other.closed).toBe(false);
-    other.destroy();
-  });
-});
 
 describe('upgrade()', () => {
   interface Relay {

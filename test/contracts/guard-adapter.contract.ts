@@ -1,0 +1,232 @@
+import { once } from 'node:events';
+import { request, type IncomingHttpHeaders, type IncomingMessage, type Server } from 'node:http';
+import { connect, type AddressInfo } from 'node:net';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Guard } from '../../src/guard/guard.js';
+import { GuardFixture } from '../fixtures/guard-fixture.js';
+import { answerTo, closeServer } from '../helpers/local-server.js';
+import { waitFor } from '../helpers/wait.js';
+
+/** The guard of an application, and the number of connections that it held in each call of `/whoami`. */
+export interface GuardedApp {
+  readonly guard: Guard;
+  readonly held: number[];
+}
+
+/**
+ * Starts an application on a free port: `/whoami` answers the account, `/stream` never ends, and {@link breakRequest} sees
+ * each request before the guard.
+ */
+export type StartGuarded = (app: GuardedApp) => Promise<Server>;
+
+const METADATA = '/.well-known/oauth-protected-resource/relay';
+
+/** Breaks requests of `/fault`, as a mistake in the application may. */
+export function breakRequest(incoming: IncomingMessage): void {
+  if (incoming.url === '/fault') {
+    Object.defineProperty(incoming, 'headers', { value: undefined });
+  }
+}
+
+const authorized = (token: string): { headers: Record<string, string> } => {
+  return { headers: { authorization: `Bearer ${token}` } };
+};
+
+/** The suite of the adapter of a framework. */
+export function describeGuardAdapter(name: string, start: StartGuarded): void {
+  let fixture: GuardFixture;
+  let guard: Guard;
+  let server: Server | undefined;
+  let held: number[];
+
+  const setUp = async (): Promise<void> => {
+    fixture = await GuardFixture.start({ resource: 'https://backend.test/relay' });
+    guard = await fixture.readyGuard();
+    held = [];
+  };
+  const tearDown = async (): Promise<void> => {
+    await (server && closeServer(server));
+    server = undefined;
+    await fixture.close();
+  };
+  const startApp = async (): Promise<string> => {
+    server = await start({ guard, held });
+    return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  };
+
+  describe(`${name.toLowerCase()}()`, () => {
+    beforeEach(setUp);
+    afterEach(tearDown);
+
+    it('admits a token, and hands its access to handlers', async () => {
+      const url = await startApp();
+      const token = await fixture.issuer.token({ account: 'ada' });
+      const answer = await fetch(`${url}/whoami`, authorized(token));
+      expect([answer.status, await answer.json()]).toEqual([200, { account: 'ada' }]);
+    });
+
+    it.each([
+      ['no token', {}, 401, 'missing-token'],
+      ['another scheme', { headers: { authorization: 'Basic eDp5' } }, 401, 'missing-token'],
+      ['an invalid token', authorized('x'), 401, 'invalid-token'],
+    ])('refuses %s with a challenge', async (_what, init, status, code) => {
+      const answer = await fetch(`${await startApp()}/whoami`, init);
+      expect(answer.status).toBe(status);
+      expect(await answer.json()).toMatchObject({ statusCode: status, code });
+      const challenge = answer.headers.get('www-authenticate') ?? '';
+      expect(challenge.startsWith('Bearer ')).toBe(true);
+      expect(challenge).toContain(`resource_metadata="https://backend.test${METADATA}"`);
+      expect(answer.headers.get('cache-control')).toBe('no-store');
+    });
+
+    it('refuses a repeated Authorization header', async () => {
+      const token = await fixture.issuer.token();
+      const { port } = new URL(await startApp());
+      const socket = connect(Number(port), '127.0.0.1');
+      const header = `authorization: Bearer ${token}\r\n`;
+      socket.write(
+        `GET /whoami HTTP/1.1\r\nhost: x\r\nconnection: close\r\n${header}authorization: Basic eDp5\r\n\r\n`,
+      );
+      const [answer] = (await once(socket, 'data')) as [Buffer];
+      expect(answer.toString()).toMatch(/^HTTP\/1\.1 400 /);
+      expect(answer.toString()).toContain('invalid_request');
+      socket.destroy();
+    });
+
+    it('holds nothing for a client that disconnected during the check', async () => {
+      let release = (): void => undefined;
+      const released = new Promise<void>((resolve) => (release = resolve));
+      let isAsked = false;
+      guard = await fixture.readyGuard(
+        {
+          fetch: async (url, init) => {
+            if (String(url).endsWith('/jwks') && !isAsked) {
+              isAsked = true;
+              await released;
+            }
+            return fetch(url, init);
+          },
+        },
+        2,
+      );
+      const token = await fixture.issuer.token();
+      const sent = request(`${await startApp()}/whoami`, authorized(token));
+      sent.on('error', () => undefined).end();
+      await waitFor('the keys are read', () => isAsked);
+      const connections = (): Promise<number> =>
+        new Promise((done) => server?.getConnections((_error, count) => done(count)));
+      sent.destroy();
+      await waitFor('the server notices it', async () => (await connections()) === 0);
+      release();
+      await guard.verify(token);
+      await nextTurn();
+      expect(guard.heldCount).toBe(0);
+    });
+
+    it('answers 503 after the lease', async () => {
+      const url = await startApp();
+      fixture.clock.monotonicOffsetMs = 30_000;
+      const answer = await fetch(`${url}/whoami`, authorized(await fixture.issuer.token()));
+      expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '2']);
+      expect(answer.headers.has('www-authenticate')).toBe(false);
+    });
+
+    it('serves the metadata without a token (RFC 9728)', async () => {
+      const answer = await fetch(`${await startApp()}${METADATA}?x=1`);
+      expect([answer.status, await answer.json()]).toEqual([
+        200,
+        {
+          resource: 'https://backend.test/relay',
+          authorization_servers: [fixture.issuer.url],
+          bearer_methods_supported: ['header'],
+        },
+      ]);
+      expect(answer.headers.get('access-control-allow-origin')).toBe('*');
+    });
+
+    it('ends an open response when its session ends, and no other', async () => {
+      const url = await startApp();
+      const open = async (sid: string) => {
+        const sent = request(`${url}/stream`, authorized(await fixture.issuer.token({ sid })));
+        sent.end();
+        const [answer] = (await once(sent, 'response')) as [IncomingMessage];
+        answer.on('error', () => undefined).resume();
+        return answer;
+      };
+      const [leaver, other] = await Promise.all([open('leaver'), open('other')]);
+      await fixture.issuer.endSession('leaver');
+      await waitFor('the response ends', () => leaver.closed);
+      expect(leaver.complete).toBe(false);
+      expect(other.closed).toBe(false);
+      other.destroy();
+    });
+  });
+
+  describe(`the guard of ${name}`, () => {
+    let url: string;
+    beforeEach(async () => {
+      await setUp();
+      url = await startApp();
+    });
+    afterEach(tearDown);
+
+    async function ask(
+      path: string,
+      token: string | null,
+      method = 'GET',
+    ): Promise<{ status: number; text: string; headers: IncomingHttpHeaders }> {
+      const headers = token === null ? {} : { authorization: `Bearer ${token}` };
+      const sent = request(`${url}${path}`, { method, headers, agent: false });
+      const { status, text, answer } = await answerTo(sent);
+      return { status, text, headers: answer.headers };
+    }
+
+    it('holds a request until its answer is sent', async () => {
+      const token = await fixture.issuer.token({ account: 'ada' });
+      expect(await ask('/whoami', token)).toMatchObject({ status: 200, text: '{"account":"ada"}' });
+      expect(held).toEqual([1]);
+      await waitFor('the release', () => guard.heldCount === 0);
+    });
+
+    it('answers a refusal as JSON that no cache keeps', async () => {
+      const { status, text, headers } = await ask('/whoami', 'x');
+      const refusal = guard.refusal('invalid-token');
+      expect([status, JSON.parse(text)]).toEqual([401, refusal.body]);
+      expect(headers['content-type']).toContain('application/json');
+      expect(headers).toMatchObject({
+        ...{ 'cache-control': 'no-store', 'www-authenticate': refusal.wwwAuthenticate },
+      });
+      expect(held).toEqual([]);
+    });
+
+    it('leaves an error that is no refusal to the application', async () => {
+      const { status, text } = await ask('/fault', null);
+      expect(status).toBe(500);
+      expect(text).toContain('authorization');
+    });
+
+    it.each([METADATA, `${METADATA}?x=1`])('serves %s without a token', async (path) => {
+      const { status, text, headers } = await ask(path, null);
+      expect([status, JSON.parse(text)]).toEqual([200, guard.metadata]);
+      expect(headers['content-type']).toContain('application/json');
+      expect(headers).toMatchObject({
+        ...{ 'access-control-allow-origin': '*', 'cache-control': 'public, max-age=3600' },
+      });
+      expect(guard.heldCount).toBe(0);
+    });
+
+    it('serves the headers of the metadata without a token', async () => {
+      expect(await ask(METADATA, null, 'HEAD')).toMatchObject({ status: 200, text: '' });
+    });
+
+    it.each([
+      [METADATA, 'POST'],
+      ['/.well-known/oauth-protected-resource', 'GET'],
+      [`/x${METADATA}`, 'GET'],
+      [`/x?${METADATA}`, 'GET'],
+      ['/none', 'GET'],
+    ])('requires a token for %s with %s', async (path, method) => {
+      expect(await ask(path, null, method)).toMatchObject({ status: 401 });
+    });
+  });
+}
