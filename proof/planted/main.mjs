@@ -54,7 +54,9 @@ function makeCopy() {
     mkdirSync(dirname(join(copy, file)), { recursive: true });
     cpSync(join(ROOT, file), join(copy, file));
   }
-  symlinkSync(join(ROOT, 'node_modules'), join(copy, 'node_modules'));
+  for (const folder of ['node_modules', 'proof/node_modules']) {
+    symlinkSync(join(ROOT, folder), join(copy, folder));
+  }
 }
 
 /** @returns the reason why a bug was not caught; null: it was */

@@ -33,7 +33,7 @@ interface Compose {
 
 describe('the Dockerfile', () => {
   it('passes the linter', async () => {
-    const linter = join(ROOT, 'node_modules/dockerfile-utils/bin/dockerfile-utils');
+    const linter = join(ROOT, 'test/node_modules/dockerfile-utils/bin/dockerfile-utils');
     const { stdout } = await run(process.execPath, [linter, 'lint', 'docker/Dockerfile'], {
       cwd: ROOT,
     });

@@ -61,7 +61,8 @@ export async function validateValues(manifest: Manifest): Promise<void> {
 export async function problemsOf(
   manifests: readonly Manifest[],
 ): Promise<Readonly<Record<KubernetesVersion, readonly string[]>>> {
-  const cache = join(ROOT, '.cache');
+  // TypeScript finds the packages of this folder from a folder in it.
+  const cache = join(ROOT, 'test/.cache');
   await mkdir(cache, { recursive: true });
   const directory = await mkdtemp(join(cache, 'chart-types-'));
   try {

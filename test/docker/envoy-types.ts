@@ -17,7 +17,7 @@ const SOURCE = {
 };
 const FOLDERS = ['envoy-api', 'xds', 'googleapis', 'protoc-gen-validate'];
 /** The package protobufjs contains the types that Google publishes for every language. */
-const COMMON = fileURLToPath(new URL('../../node_modules/protobufjs/', import.meta.url));
+const COMMON = fileURLToPath(new URL('../node_modules/protobufjs/', import.meta.url));
 
 const BOOTSTRAP = 'envoy.config.bootstrap.v3.Bootstrap';
 /** Types that a configuration names by `@type`. */

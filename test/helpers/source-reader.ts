@@ -74,7 +74,7 @@ export function subscriptionsInConstructors(text: string): string[] {
   const found: string[] = [];
   /** The classes that contain the visited node; the innermost is the last. */
   const classes: ESTree.Class[] = [];
-  /** Those of them whose constructor contains it. */
+  /** The ones whose constructor contains it. */
   const constructors: ESTree.Class[] = [];
   const enter = (node: ESTree.Class): void => void classes.push(node);
   const leave = (): void => void classes.pop();

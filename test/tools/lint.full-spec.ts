@@ -148,10 +148,13 @@ describe('the linter', () => {
     }
     const { stdout } = spawnSync(
       process.execPath,
-      [OXLINT, '--disable-nested-config', '-f', 'json'],
+      [OXLINT, '--disable-nested-config', '--type-aware', '-f', 'json'],
       {
         cwd: folder,
-        env: { ...process.env, OXLINT_TSGOLINT_PATH: join(ROOT, 'node_modules/.bin/tsgolint') },
+        env: {
+          ...process.env,
+          OXLINT_TSGOLINT_PATH: join(ROOT, 'tools/node_modules/.bin/tsgolint'),
+        },
         encoding: 'utf8',
       },
     );

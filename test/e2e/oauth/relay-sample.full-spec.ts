@@ -17,7 +17,7 @@ const SAMPLE = join(ROOT, 'docs/samples/relay');
 const PACKAGES = {
   '@gatehouse/guard': 'dist/packages/guard',
   '@gatehouse/client': 'dist/packages/client',
-  express: 'node_modules/express',
+  express: 'test/node_modules/express',
   ws: 'node_modules/ws',
 };
 

@@ -149,7 +149,7 @@ const plain = (text: string): string => text.replace(/[\s'"]/g, '').replace(/,([
       const compilerOptions = { noEmit: true, strict: true, module: 'nodenext', target: 'es2022' };
       const project = { compilerOptions: { ...compilerOptions, ...more }, files };
       await write('tsconfig.json', JSON.stringify(project));
-      const program = join(ROOT, 'node_modules', compiler, 'bin/tsc');
+      const program = join(ROOT, compiler, 'bin/tsc');
       const { stdout } = await run(program, [], { cwd: installed.folder }).catch(
         (failure: { readonly stdout: string }) => failure,
       );
@@ -158,10 +158,14 @@ const plain = (text: string): string => text.replace(/[\s'"]/g, '').replace(/,([
     const lib = ['es2022', 'dom'];
     // The check reads the declarations of the dependencies too, in a fifth of the time of version
     // 6.
-    await compile('typescript-7', ['typed.ts'], { lib, types: [] });
-    await compile('typescript', ['typed.ts'], { lib, types: [], skipLibCheck: true });
+    await compile('node_modules/typescript-7', ['typed.ts'], { lib, types: [] });
+    await compile('test/node_modules/typescript', ['typed.ts'], {
+      lib,
+      types: [],
+      skipLibCheck: true,
+    });
     const typeRoots = [join(ROOT, 'node_modules/@types')];
-    await compile('typescript-7', ['sender.ts'], {
+    await compile('node_modules/typescript-7', ['sender.ts'], {
       types: ['node'],
       typeRoots,
       skipLibCheck: true,

@@ -22,12 +22,12 @@ const BODY = Buffer.from(
   }),
 );
 
-/** The folder is below the repository, so that the examples find their packages. */
+/** The folder is below this one, so that the examples find the packages of the tests. */
 let directory: string;
 
 beforeAll(() => {
-  mkdirSync(join(ROOT, '.cache'), { recursive: true });
-  directory = mkdtempSync(join(ROOT, '.cache', 'examples-'));
+  mkdirSync(join(ROOT, 'test/.cache'), { recursive: true });
+  directory = mkdtempSync(join(ROOT, 'test/.cache/examples-'));
   writeFileSync(join(directory, 'package.json'), '{"type":"module"}');
   for (const file of [
     ...['webhooks/verify', 'webhooks/payload'],

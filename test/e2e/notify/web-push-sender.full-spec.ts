@@ -5,27 +5,22 @@ import {
   readWebPushToken,
   webNotification,
   type WebPushKey,
-} from '../../client/notifications/web-push.js';
-import type { WebPushDelivery } from '../delivery/delivery.js';
-import type { Senders } from '../delivery/engine.js';
-import { planNotification, renewDelivery } from '../delivery/plan.js';
-import { resolutionOf } from '../delivery/resolution.js';
-import { entryFor, readSpoolEntry } from '../delivery/spool-entry.js';
-import { notify } from '../notify.js';
-import { readPreferences } from '../preferences.js';
-import { maskedToken } from './push-message.js';
-import { WebPushSender, type WebPushSenderOptions } from './web-push.sender.js';
+} from '../../../src/client/notifications/web-push.js';
+import type { WebPushDelivery } from '../../../src/notify/delivery/delivery.js';
+import type { Senders } from '../../../src/notify/delivery/engine.js';
+import { planNotification, renewDelivery } from '../../../src/notify/delivery/plan.js';
+import { resolutionOf } from '../../../src/notify/delivery/resolution.js';
+import { entryFor, readSpoolEntry } from '../../../src/notify/delivery/spool-entry.js';
+import { notify } from '../../../src/notify/notify.js';
+import { readPreferences } from '../../../src/notify/preferences.js';
+import { maskedToken } from '../../../src/notify/push/push-message.js';
 import {
-  certificateDirectory,
-  TestAuthority,
-} from '../../../test/fixtures/certificates-fixture.js';
-import {
-  anEvent,
-  aRequest,
-  pushToken,
-  SERVER_URL,
-} from '../../../test/fixtures/notification-fixture.js';
-import { FakeWebPushService } from '../../../test/fakes/web-push-service.js';
+  WebPushSender,
+  type WebPushSenderOptions,
+} from '../../../src/notify/push/web-push.sender.js';
+import { certificateDirectory, TestAuthority } from '../../fixtures/certificates-fixture.js';
+import { anEvent, aRequest, pushToken, SERVER_URL } from '../../fixtures/notification-fixture.js';
+import { FakeWebPushService } from '../../fakes/web-push-service.js';
 
 const directory = certificateDirectory();
 const authority = TestAuthority.root(directory.path, 'Root');

@@ -3,9 +3,9 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { transformSync } from '@swc/core';
-import { bundleClient } from '../../test/helpers/client-bundle.js';
-import { reportKit } from '../../test/helpers/kit-report.js';
-import { KIT_VECTORS } from '../../test/helpers/kit-vectors.js';
+import { bundleClient } from '../../helpers/client-bundle.js';
+import { reportKit } from '../../helpers/kit-report.js';
+import { KIT_VECTORS } from '../../helpers/kit-vectors.js';
 
 const FOLDERS: Readonly<Record<string, string>> = {
   'linux-x64': 'linux64-bin',
