@@ -132,11 +132,15 @@ function showExamples(command: Command, examples: readonly string[]): void {
 }
 
 /** @throws CommanderError after help or the version was printed, else CliError (usage) */
+/** The pages say "sign in"; the closest name would be `signup`. */
+const SIGN_IN = /^(unknown command 'sign-?in')[^]*$/;
+
 function refuse(error: CommanderError, command: Command): never {
   if (error.exitCode === 0 || error.code === 'commander.help') {
     throw error;
   }
-  throw usageError(error.message.replace(/^error: /, ''), helpHint(command));
+  const message = error.message.replace(/^error: /, '');
+  throw usageError(message.replace(SIGN_IN, '$1\n(Did you mean login?)'), helpHint(command));
 }
 
 function helpHint(command: Command): string {

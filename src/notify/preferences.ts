@@ -86,7 +86,7 @@ const CHANNEL = v.object({
   id: field<string>(isChannelId, `needs an id of 1 to ${MAX_ID_CHARACTERS} characters`),
   url: field<string>(
     isWebhookAddress,
-    `needs a url of up to ${MAX_URL_CHARACTERS} characters that begins with https:// or http:// and holds no user name or password`,
+    `needs a url of up to ${MAX_URL_CHARACTERS} characters that starts with https:// or http:// and contains no user name or password`,
   ),
   preset: v.optional(
     v.picklist(WEBHOOK_PRESETS, `needs one of these presets: ${WEBHOOK_PRESETS.join(', ')}`),

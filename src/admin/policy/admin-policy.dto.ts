@@ -36,7 +36,7 @@ class PlannedResourceServerDto {
   @ApiProperty() id!: string;
   @ApiProperty({ description: 'Accounts whose sessions would lose its tokens.' }) lose!: number;
   @ApiProperty({ description: 'Accounts whose sessions would get its tokens.' }) gain!: number;
-  @ApiProperty({ description: 'Only their provider can say.' }) unknown!: number;
+  @ApiProperty({ description: 'Unknown until the provider is asked.' }) unknown!: number;
 }
 
 export class PlanDto {
@@ -50,7 +50,7 @@ export class PlanDto {
   @ApiProperty({ description: 'Would lose access.' }) lose!: number;
   @ApiProperty({ description: 'Would get access.' }) gain!: number;
 
-  @ApiProperty({ description: 'Only their provider can say: they are checked after the change.' })
+  @ApiProperty({ description: 'Unknown until the provider is asked: they are checked after the change.' })
   unknown!: number;
 
   @ApiProperty({ type: [String], description: 'Ids of some that would lose access.' })

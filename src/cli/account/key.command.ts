@@ -81,7 +81,7 @@ async function readKey() {
   const { DeviceKey } = await import('../../client/crypto/device-key.js');
   const { DeviceKeyError } = await import('../../client/crypto/key-text.js');
   const hint = 'It is what `gatehouse key show` prints: gatekey1…';
-  const invalid = usageError('This is no device key.', hint);
+  const invalid = usageError("This isn't a device key.", hint);
   const text = await readStream(process.stdin as AsyncIterable<Buffer>, MAX_INPUT_BYTES, invalid);
   return DeviceKey.fromSecret(text.toString('utf8').trim()).catch((error: unknown) => {
     // The message does not quote the input: it may be a secret with a typing error.

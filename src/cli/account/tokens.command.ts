@@ -54,8 +54,11 @@ export const tokens: CommandGroup = {
       examples: ['gatehouse tokens remove my-push-token'],
       async run(context) {
         const [token = ''] = context.args;
-        await (await connect(context)).removePushToken(token);
-        context.output.result({ token, removed: true }, `Removed ${token}.`);
+        const client = await connect(context);
+        const isSaved = (await client.pushTokens()).some((saved) => saved.token === token);
+        await client.removePushToken(token);
+        const text = isSaved ? `Removed ${token}.` : `${token} was not saved.`;
+        context.output.result({ token, removed: isSaved }, text);
       },
     }),
     command({

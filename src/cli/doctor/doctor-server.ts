@@ -63,7 +63,9 @@ export async function run(context: CliContext<{ readonly file?: string }>): Prom
   const countOf = (status: CheckResult['status']): number =>
     results.filter((result) => result.status === status).length;
   const failed = countOf('failed');
-  const summary = `${failed} failed, ${countOf('warning')} warnings, ${countOf('skipped')} not checked.`;
+  const warned = countOf('warning');
+  const warnings = warned === 1 ? '1 warning' : `${warned} warnings`;
+  const summary = `${failed} failed, ${warnings}, ${countOf('skipped')} not checked.`;
   output.result({ ok: failed === 0, checks: results }, summary);
   if (settings === null) {
     return EXIT.configuration;

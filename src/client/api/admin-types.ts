@@ -711,7 +711,7 @@ export interface components {
             lose: number;
             /** @description Accounts whose sessions would get its tokens. */
             gain: number;
-            /** @description Only their provider can say. */
+            /** @description Unknown until the provider is asked. */
             unknown: number;
         };
         PlanDto: {
@@ -725,7 +725,7 @@ export interface components {
             lose: number;
             /** @description Would get access. */
             gain: number;
-            /** @description Only their provider can say: they are checked after the change. */
+            /** @description Unknown until the provider is asked: they are checked after the change. */
             unknown: number;
             /** @description Ids of some that would lose access. */
             losing: string[];

@@ -72,7 +72,7 @@ describe('the text of a device key', () => {
       'This device key has a typing mistake: its checksum does not match.',
     );
     expect(() => parseDeviceKey('x')).toThrow(
-      'This is no device key: it begins with gatekey1, or has 43 characters.',
+      "This isn't a device key. Keys start with gatekey1; older ones have 43 characters.",
     );
   });
 

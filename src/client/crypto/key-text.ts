@@ -19,7 +19,7 @@ export class DeviceKeyError extends TypeError {
     super(
       reason === 'checksum'
         ? 'This device key has a typing mistake: its checksum does not match.'
-        : 'This is no device key: it begins with gatekey1, or has 43 characters.',
+        : "This isn't a device key. Keys start with gatekey1; older ones have 43 characters.",
     );
   }
 }

@@ -39,7 +39,7 @@ export const POLICY_MESSAGES = {
     `Eligibility is checked again every ${duration(seconds)}.`,
   'not-rechecked': () => 'Eligibility is not checked again after an identity is linked.',
   'login-instead': () =>
-    'Where a provider gives nothing to ask with, a login there counts for that long; then the person has to log in there again.',
+    'If a provider issues no refresh token, a sign-in lasts one interval; then the person must sign in again.',
   'outage-strict': () =>
     'While a provider is down, its identities are refused once their last good check is that old.',
   'outage-lenient': () => 'While a provider is down, its last answer counts.',

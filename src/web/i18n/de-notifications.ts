@@ -80,7 +80,7 @@ export const deNotifications: NotificationMessages = {
     change: 'Ändern',
     changeTitle: 'Webhook ändern',
     url: 'Adresse',
-    urlHint: 'Beginnt mit https:// und enthält weder Benutzernamen noch Passwort.',
+    urlHint: 'Muss mit https:// beginnen und darf weder Benutzernamen noch Passwort enthalten.',
     preset: 'Art',
     presets: {
       generic: 'JSON, für eigene Programme',

@@ -6,7 +6,7 @@ export const deRequests: RequestMessages = {
   list: {
     title: 'Wartet auf Sie',
     lead: 'Programme auf Ihren Computern fragen, bevor sie handeln. Die älteste Anfrage steht oben.',
-    none: 'Nichts wartet auf Sie',
+    none: 'Keine Anfragen',
     noneHint: 'Eine Anfrage erscheint hier, sobald ein Programm fragt.',
     sealed: 'Eine versiegelte Anfrage',
     asked: (when) => `gefragt ${when}`,

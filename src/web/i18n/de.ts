@@ -123,7 +123,7 @@ export const de: Messages = {
     connectHint: 'Dieser Server verlangt es. Bis dahin können Sie nur Anbieter verbinden.',
     checkKey: 'Prüfen, ob Ihr Schlüssel gespeichert ist',
     checkKeyHint:
-      'Ein Browser behält keinen Schlüssel länger als eine Sitzung. Enden die Sitzungen, öffnet nur der gespeicherte Schlüssel das Konto.',
+      'Dieser Browser vergisst Ihren Schlüssel, wenn Sie sich abmelden. Um wieder hineinzukommen, brauchen Sie Ihren gespeicherten Schlüssel.',
     notify: 'Benachrichtigungen einschalten',
     notifyHint: 'Sie erfahren sofort, wenn eine Sitzung auf Sie wartet.',
     sessions: (count) => (count === 1 ? '1 Sitzung' : `${count} Sitzungen`),

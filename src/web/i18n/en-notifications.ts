@@ -78,7 +78,7 @@ export const enNotifications = {
     change: 'Change',
     changeTitle: 'Change the webhook',
     url: 'Address',
-    urlHint: 'Begins with https://, and holds no user name or password.',
+    urlHint: 'Must start with https:// and contain no user name or password.',
     preset: 'Kind',
     presets: {
       generic: 'JSON, for your own program',

@@ -33,7 +33,7 @@ export const en = {
     keyLead:
       'A device key is the long code that begins with gatekey1. You saved it when you created your account.',
     keyScan: 'Point the camera at the QR code of your printed key.',
-    keyNotScanned: 'This QR code is no device key.',
+    keyNotScanned: "This QR code isn't a device key.",
     keyType: 'Type the key instead.',
     stay: 'Stay signed in on this device',
     stayHint:
@@ -122,7 +122,7 @@ export const en = {
     connectHint: 'This server requires it. Until then you can only connect providers.',
     checkKey: 'Check that you saved your key',
     checkKeyHint:
-      'A browser keeps no key for longer than a session. When the sessions end, only the saved key opens the account.',
+      'This browser forgets your key when you sign out. To get back in, you need your saved key.',
     notify: 'Turn on notifications',
     notifyHint: 'Learn at once when a session waits for you.',
     sessions: (count: number) => (count === 1 ? '1 session' : `${count} sessions`),
@@ -313,7 +313,7 @@ export const en = {
 
   errors: {
     channelInvalid:
-      'This address cannot be used. It begins with https:// or http://, holds no user name or password, and names the topic for ntfy.',
+      'This address cannot be used. It must start with https:// or http://, contain no user name or password, and name the topic for ntfy.',
     channelGone: 'This webhook was removed in the meantime.',
     channelForm: 'The webhooks are stored in a form that this page cannot read.',
     pushDenied: 'Without your permission this browser shows no notifications.',
@@ -325,7 +325,7 @@ export const en = {
     retry: (when: string) => `Try again ${when}.`,
     provider: 'The identity provider',
     refused: (code: string) => `This sign-in was refused (${code}).`,
-    keyForm: 'This is no device key: it begins with gatekey1, or has 43 characters.',
+    keyForm: "This isn't a device key. Keys start with gatekey1; older ones have 43 characters.",
     keyChecksum: 'This device key has a typing mistake: its checksum does not match.',
     otherKey: 'This is not the device key of this account.',
     deviceKey: 'The key of the new device is damaged. Start again there.',

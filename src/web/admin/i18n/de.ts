@@ -334,7 +334,7 @@ export const de: Texts = {
     signal: (txn) => `Transaktion ${txn}`,
   },
 
-  actors: { user: 'Eigentümer', system: 'Server', provider: 'Anbieter' },
+  actors: { user: 'Kontoinhaber', system: 'Server', provider: 'Anbieter' },
 
   kinds: {
     'signed-up': 'Registriert',
@@ -384,7 +384,7 @@ export const de: Texts = {
       `Eine zufällige Auswahl von ${accounts} der ${total} Konten wurde beurteilt.`,
     lose: 'Verlören den Zugang',
     gain: 'Bekämen Zugang',
-    unknown: 'Nur der Anbieter weiß es',
+    unknown: 'Unbekannt, bis der Anbieter gefragt wird',
     examples: (count) => (count === 1 ? 'Zeigen' : `${count} davon zeigen`),
     backends: 'Tokens für Backends',
     backend: 'Backend',

@@ -333,7 +333,7 @@ export const en = {
     signal: (txn: string) => `transaction ${txn}`,
   },
 
-  actors: { user: 'The owner', system: 'The server', provider: 'The provider' },
+  actors: { user: 'Account holder', system: 'The server', provider: 'The provider' },
 
   kinds: {
     'signed-up': 'Signed up',
@@ -383,7 +383,7 @@ export const en = {
       `A random sample of ${accounts} of ${total} accounts was judged.`,
     lose: 'Would lose access',
     gain: 'Would get access',
-    unknown: 'Only their provider can say',
+    unknown: 'Unknown until the provider is asked',
     examples: (count: number) => (count === 1 ? 'Show it' : `Show ${count} of them`),
     backends: 'Tokens for backends',
     backend: 'Backend',

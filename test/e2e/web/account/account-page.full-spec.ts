@@ -185,7 +185,7 @@ inChromium('the account page, with a device key', () => {
     async (key) => {
       await signIn(key);
       if (key !== '') {
-        await sees('This is no device key');
+        await sees("This isn't a device key");
       }
       expect(await token()).toBeUndefined();
     },

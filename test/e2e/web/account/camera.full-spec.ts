@@ -45,7 +45,7 @@ inChromium('the camera at the sign-in', () => {
     const link = 'https://gate.example/app/device#WDJB-MJHT.key';
     const person = await visitWithCamera(link, `${server.url}/app`);
     await person.press(SCAN);
-    await sees(person, 'This QR code is no device key.');
+    await sees(person, "This QR code isn't a device key.");
     expect(await person.page.locator('input[name=key]').inputValue()).toBe('');
     expect(await person.page.locator('video').count()).toBe(1);
     await person.press('Stop the camera');

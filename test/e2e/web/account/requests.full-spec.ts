@@ -58,7 +58,7 @@ inChromium('requests on the account page', () => {
   it('shows what runs, sends a signed answer, and says when the computer has it', async () => {
     const asker = await signUp();
     await openRequests();
-    await sees('Nothing waits for you');
+    await sees('No requests');
     const asked = await asker.ask();
     await inList('npm test').click();
     await sees('/srv/app');
