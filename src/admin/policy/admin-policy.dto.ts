@@ -50,7 +50,9 @@ export class PlanDto {
   @ApiProperty({ description: 'Would lose access.' }) lose!: number;
   @ApiProperty({ description: 'Would get access.' }) gain!: number;
 
-  @ApiProperty({ description: 'Unknown until the provider is asked: they are checked after the change.' })
+  @ApiProperty({
+    description: 'Unknown until the provider is asked: they are checked after the change.',
+  })
   unknown!: number;
 
   @ApiProperty({ type: [String], description: 'Ids of some that would lose access.' })

@@ -177,14 +177,14 @@ describe('the input and settings of gatehouse notify', () => {
       const unread = await fixture.run(...args, '--settings-file', '/nowhere');
       expect(unread).toMatchObject({ code: 2, stderr: expect.stringContaining('/nowhere cannot') });
     }
+    const { configDirectory: folder } = fixture.user;
     const directory = await fixture.run(
-      'preferences',
-      'set',
-      'ready=on',
-      '--settings-file',
-      '/tmp',
+      ...['preferences', 'set', 'ready=on', '--settings-file', folder],
     );
-    expect(directory).toMatchObject({ code: 2, stderr: expect.stringContaining('/tmp cannot') });
+    expect(directory).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining(`${folder} cannot`),
+    });
     expect((await fixture.run('notify', ...READY, '--metadata', 'loose')).code).toBe(2);
     const file = await inFile('empty-secret', '\n');
     const unsigned = ['channels', 'add', 'http://127.0.0.1:1/', '--secret-file', file];

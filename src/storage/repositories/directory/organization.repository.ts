@@ -35,7 +35,11 @@ export class OrganizationRepository {
   }
 
   /** Keeps the first id of a name. @returns the id that is kept */
-  async keep({ provider, issuer, name }: NamedOrganization, id: string, now: Date): Promise<string> {
+  async keep(
+    { provider, issuer, name }: NamedOrganization,
+    id: string,
+    now: Date,
+  ): Promise<string> {
     const [row] = await this.database.query<IdRow>(KEEP, [provider, issuer, name, id, now]);
     return row?.id ?? id;
   }
