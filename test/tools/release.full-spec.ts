@@ -99,6 +99,8 @@ describe('the version', () => {
         'README.md',
         'package.json',
         ':!docs/adr',
+        // It names the versions that one comes from.
+        ':!docs/upgrade.md',
       ],
       { cwd: clone },
     ).then(

@@ -43,7 +43,7 @@ An account without device keys is served only while one of its identities is eli
 {{- end }}
 {{- if .offboarding }}
 Eligibility is checked again every {{ include "gatehouse.duration" .interval }}.
-Where a provider gives nothing to ask with, a login there counts for that long; then the person has to log in there again.
+If a provider issues no refresh token, a sign-in lasts one interval; then the person must sign in again.
 {{ if .strict }}While a provider is down, its identities are refused once their last good check is that old.{{ else }}While a provider is down, its last answer counts.{{ end }}
 {{- else }}
 Eligibility is not checked again after an identity is linked.

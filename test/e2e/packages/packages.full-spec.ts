@@ -204,6 +204,7 @@ const plain = (text: string): string => text.replace(/[\s'"]/g, '').replace(/,([
       `import { createServer } from 'node:http';
        import { notifyReady } from './notify.mjs';
        import { receive } from './receive.mjs';
+       process.env.GATEHOUSE_PRIVATE_HOSTS = '127.0.0.1';
        const server = createServer(async (incoming, response) => {
          const body = Buffer.concat(await incoming.toArray());
          const { headers, method } = incoming;
