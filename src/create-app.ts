@@ -18,7 +18,7 @@ import {
 } from './common/http/error.filter.js';
 import { AppError } from './common/errors.js';
 import { JsonLogger } from './common/json-logger.js';
-import { applyRequestRules, BODY_LIMIT_BYTES } from './common/http/request-rules.js';
+import { applyRequestRules, BODY_LIMIT_BYTES, routedUrl } from './common/http/request-rules.js';
 import { RequestValidationPipe } from './common/http/request-validation.pipe.js';
 import { securityHeaders } from './common/http/security-headers.js';
 import { tracing } from './common/trace.js';
@@ -112,6 +112,7 @@ function listenerOf(
     trustProxy: isTrusted,
     genReqId: (request: IncomingMessage) => requestIdFrom(request.headers['x-request-id']),
     routerOptions: { maxParamLength: MAX_PATH_PARAMETER_LENGTH },
+    rewriteUrl: routedUrl,
     frameworkErrors: (
       error: Error,
       request: { id: string },

@@ -14,7 +14,8 @@ export const SCIM_BODY_LIMIT_BYTES = 262_144;
 /** The time of the last request is stored so often at most. */
 const NOTE_EVERY_MS = 10_000;
 
-const BEARER = /^bearer +(\S+) *$/i;
+/** The header-auth application of Okta sends the token alone. */
+const TOKEN = /^(?:bearer +)?(\S+) *$/i;
 
 /** Authenticates the directory before its body is read, because a stranger may not send 256 KiB. */
 @Injectable()
@@ -57,7 +58,7 @@ export class ScimAuthenticationHook {
     if (this.directories.settingsOf(provider) === null) {
       throw new AppError('not-found');
     }
-    const token = BEARER.exec(headers.authorization ?? '')?.[1];
+    const token = TOKEN.exec(headers.authorization ?? '')?.[1];
     if (token === undefined || !(await this.directories.isToken(provider, token))) {
       await this.limits.count('loginPerIp', ip);
       throw new AppError(token === undefined ? 'missing-token' : 'invalid-token');

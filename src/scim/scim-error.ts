@@ -6,15 +6,17 @@ type ScimType = 'invalidFilter' | 'invalidPath' | 'invalidSyntax' | 'invalidValu
 /** A refusal with the `scimType` of RFC 7644, 3.12. */
 export class ScimError extends AppError {
   constructor(
-    readonly scimType: ScimType,
+    readonly scimType: ScimType | null,
     readonly detail: string,
+    readonly status = scimType === 'uniqueness' ? 409 : 400,
   ) {
     super('invalid-request');
   }
+}
 
-  get status(): number {
-    return this.scimType === 'uniqueness' ? 409 : 400;
-  }
+/** RFC 7644, 3.12: the server supports no such request. */
+export function notImplemented(): ScimError {
+  return new ScimError(null, 'This server has people alone: no groups, and no bulk requests.', 501);
 }
 
 /** Codes for which the common message names something that no SCIM client has. */
@@ -32,7 +34,7 @@ export function scimRefusal(refusal: AppError): FormattedRefusal {
   const body = {
     schemas: ['urn:ietf:params:scim:api:messages:2.0:Error'],
     status: String(status),
-    ...(isScim && { scimType: refusal.scimType }),
+    ...(isScim && refusal.scimType !== null && { scimType: refusal.scimType }),
     detail: isScim ? refusal.detail : (DETAILS[refusal.code] ?? refusal.message),
   };
   const headers = { 'content-type': `${SCIM_TYPE}; charset=utf-8` };

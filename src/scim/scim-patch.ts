@@ -1,4 +1,5 @@
 import { filter as matcherOf, type Compare, type Filter } from 'scim2-parse-filter';
+import { lowerAscii } from '../common/lower-ascii.js';
 import type {
   DirectoryEmail,
   PersonAttributes,
@@ -6,6 +7,7 @@ import type {
 import { ScimError } from './scim-error.js';
 import { parseFilter } from './scim-filter.js';
 import {
+  applySteps,
   attributeOf,
   emailsOf,
   flagOf,
@@ -14,6 +16,8 @@ import {
   userNameOf,
   withoutUrn,
   type JsonObject,
+  type ReadPerson,
+  type Step,
 } from './scim-user.js';
 
 type Op = 'add' | 'replace' | 'remove';
@@ -21,24 +25,47 @@ type Op = 'add' | 'replace' | 'remove';
 const MAX_OPERATIONS = 100;
 const PATH = /^([a-z][\w$-]*)(?:\[([^\]]+)\])?(?:\.([a-z][\w$-]*))?$/i;
 
+/** One attribute of an operation. */
+interface Part {
+  readonly op: Op;
+  readonly path: string;
+  readonly value: unknown;
+}
+
 /**
- * Applies a PATCH (RFC 7644, 3.5.2): all operations or none. Attributes that are not kept are ignored,
- * because directories also send managers, roles and the attributes of extensions.
+ * Applies a PATCH (RFC 7644, 3.5.2): all operations or none, but as {@link applySteps} says. Attributes that
+ * are not kept are ignored, because directories also send managers, roles and the attributes of extensions.
  *
  * @throws ScimError
  */
-export function patchUser(person: PersonAttributes, body: unknown): PersonAttributes {
+export function patchUser(person: PersonAttributes, body: unknown): ReadPerson {
   const operations = isObject(body) ? attributeOf(body, 'Operations') : undefined;
   if (!Array.isArray(operations) || operations.length === 0) {
     throw new ScimError('invalidSyntax', 'Operations must be a list of operations.');
   }
-  if (operations.length > MAX_OPERATIONS) {
-    throw new ScimError('invalidSyntax', `At most ${MAX_OPERATIONS} operations are possible.`);
-  }
-  return operations.reduce<PersonAttributes>(applyOperation, person);
+  const steps = operations.flatMap(stepsOf);
+  const isTooLong = operations.length > MAX_OPERATIONS;
+  return applySteps(person, isTooLong ? [...steps, tooManyOperations] : steps);
 }
 
-function applyOperation(person: PersonAttributes, operation: unknown): PersonAttributes {
+function tooManyOperations(): never {
+  throw new ScimError('invalidSyntax', `At most ${MAX_OPERATIONS} operations are possible.`);
+}
+
+/** A malformed operation is a step that fails, so that it does not prevent a person's end. */
+function stepsOf(operation: unknown): Step[] {
+  try {
+    return partsOf(operation).map((part) => (current) => changeAt(current, part));
+  } catch (error) {
+    return [
+      () => {
+        throw error;
+      },
+    ];
+  }
+}
+
+function partsOf(operation: unknown): Part[] {
   if (!isObject(operation)) {
     throw new ScimError('invalidSyntax', 'An operation must be a JSON object.');
   }
@@ -48,46 +75,48 @@ function applyOperation(person: PersonAttributes, operation: unknown): PersonAtt
   if (typeof path !== 'string') {
     throw new ScimError('invalidPath', 'path must be a text.');
   }
-  if (path.trim() !== '') {
-    return applyAt(person, op, path.trim(), value);
+  return partsAt(op, path, value);
+}
+
+/** The path may be empty, or the URN of the schema; so may be the names in the value. */
+function partsAt(op: Op, path: string, value: unknown): Part[] {
+  const name = withoutUrn(path.trim());
+  if (name !== '') {
+    return [{ op, path: name, value }];
   }
   if (op === 'remove' || !isObject(value)) {
     throw new ScimError('invalidSyntax', 'An operation without a path needs an object as value.');
   }
-  return Object.entries(value).reduce(
-    (changed, [name, part]) => applyAt(changed, op, name, part),
-    person,
-  );
+  return Object.entries(value).flatMap(([key, part]) => (key === '' ? [] : partsAt(op, key, part)));
 }
 
 function opOf(value: unknown): Op {
-  const op = typeof value === 'string' ? value.toLowerCase() : '';
+  const op = typeof value === 'string' ? value.trim().toLowerCase() : '';
   if (op !== 'add' && op !== 'replace' && op !== 'remove') {
     throw new ScimError('invalidSyntax', 'op must be add, replace or remove.');
   }
   return op;
 }
 
-function applyAt(person: PersonAttributes, op: Op, path: string, value: unknown): PersonAttributes {
-  const name = withoutUrn(path);
-  const [, attribute = '', filter, part] = PATH.exec(name) ?? [];
+function changeAt(person: PersonAttributes, { op, path, value }: Part): Partial<PersonAttributes> {
+  const [, attribute = '', filter, part] = PATH.exec(path) ?? [];
   const isRemoved = op === 'remove';
   switch (attribute.toLowerCase()) {
     case 'username':
-      return { ...person, userName: userNameOf(isRemoved ? null : value) };
+      return { userName: userNameOf(isRemoved ? null : value) };
     case 'externalid':
-      return { ...person, externalId: isRemoved ? null : textOrNull(value, 'externalId') };
+      return { externalId: isRemoved ? null : textOrNull(value, 'externalId') };
     case 'displayname':
-      return { ...person, displayName: isRemoved ? null : textOrNull(value, 'displayName') };
+      return { displayName: isRemoved ? null : textOrNull(value, 'displayName') };
     case 'active':
-      return { ...person, isActive: flagOf(isRemoved ? null : value, 'active') };
+      return { isActive: flagOf(isRemoved ? null : value, 'active') };
     case 'emails':
-      return { ...person, emails: patchEmails(person.emails, { op, filter, part, value }) };
+      return { emails: patchEmails(person.emails, { op, filter, part, value }) };
     default:
-      if (/^emails\s*\[/i.test(name)) {
+      if (/^emails\s*\[/i.test(path)) {
         throw new ScimError('invalidPath', 'The path is not valid.');
       }
-      return person;
+      return {};
   }
 }
 
@@ -124,7 +153,7 @@ function patchEmails(emails: readonly DirectoryEmail[], change: EmailChange): Di
 function patchList(emails: readonly DirectoryEmail[], op: Op, value: unknown): DirectoryEmail[] {
   const given = emailsOf(value);
   const isGiven = (email: DirectoryEmail): boolean =>
-    given.some((one) => one.value.toLowerCase() === email.value.toLowerCase());
+    given.some((one) => lowerAscii(one.value) === lowerAscii(email.value));
   switch (op) {
     case 'replace':
       return given;

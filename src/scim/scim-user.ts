@@ -10,26 +10,27 @@ export const USER_SCHEMA = 'urn:ietf:params:scim:schemas:core:2.0:User';
 /** A JSON object of a request. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-const MAX_TEXT = 1024;
+/** An index holds less than 2,704 bytes of a text. */
+const MAX_TEXT_BYTES = 1024;
 const MAX_EMAILS = 50;
 
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Names of attributes are compared without case (RFC 7643, 2.1). */
+/** Names of attributes are compared without case (RFC 7643, 2.1), and may have the URN of the schema. */
 export function attributeOf(body: JsonObject, name: string): unknown {
-  const key = Object.keys(body).find((one) => one.toLowerCase() === name.toLowerCase());
+  const key = Object.keys(body).find((one) => withoutUrn(one).toLowerCase() === name.toLowerCase());
   return key === undefined ? undefined : body[key];
 }
 
 /** @throws ScimError for a value that no database stores, or that is too long */
-export function textOf(value: unknown, name: string): string {
+function textOf(value: unknown, name: string): string {
   const isText = typeof value === 'string' && !value.includes('\0') && !/\p{Cs}/u.test(value);
-  if (!isText || value.length > MAX_TEXT) {
+  if (!isText || Buffer.byteLength(value) > MAX_TEXT_BYTES) {
     throw new ScimError(
       'invalidValue',
-      `${name} must be a text of at most ${MAX_TEXT} characters.`,
+      `${name} must be a text of at most ${MAX_TEXT_BYTES} bytes.`,
     );
   }
   return value;
@@ -47,9 +48,11 @@ export function userNameOf(value: unknown): string {
   return userName;
 }
 
-/** Microsoft Entra ID sends the texts "True" and "False". */
+/** Microsoft Entra ID sends the texts "True" and "False", others a list or an object with the value. */
 export function flagOf(value: unknown, name: string): boolean {
-  const word = typeof value === 'string' ? value.toLowerCase() : value;
+  const [given] = [value].flat();
+  const inner = isObject(given) ? (attributeOf(given, 'value') ?? attributeOf(given, name)) : given;
+  const word = typeof inner === 'string' ? inner.trim().toLowerCase() : inner;
   if (word === true || word === 'true') {
     return true;
   }
@@ -69,36 +72,95 @@ export function emailsOf(value: unknown): DirectoryEmail[] {
     const parts: JsonObject = isObject(element) ? element : { value: element };
     const address = textOrNull(attributeOf(parts, 'value'), 'emails.value');
     const type = textOrNull(attributeOf(parts, 'type'), 'emails.type');
-    const primary = attributeOf(parts, 'primary') ?? null;
+    const primary = attributeOf(parts, 'primary') ?? '';
     return address === null
       ? []
       : [
           {
             value: address,
             ...(type !== null && { type }),
-            ...(primary !== null && { primary: flagOf(primary, 'emails.primary') }),
+            ...(primary !== '' && { primary: flagOf(primary, 'emails.primary') }),
           },
         ];
   });
 }
 
+export interface ReadPerson {
+  readonly person: PersonAttributes;
+  /** True if the request itself ends the person's access. */
+  readonly isEnd: boolean;
+  /** Problems of attributes that keep their former values. */
+  readonly problems: readonly string[];
+}
+
+type Change = Partial<PersonAttributes>;
+
+/** Reads one attribute of a request. @throws ScimError */
+export type Step = (current: PersonAttributes) => Change;
+
 /**
- * Reads the kept attributes of a whole resource. All others are ignored.
+ * Applies all parts of a request or none. The end of a person is the exception: no other attribute of
+ * the request may prevent it, so that one that cannot be used keeps its former value.
  *
- * @param isActive the value where the resource has none
+ * @throws ScimError
  */
-export function readUser(body: unknown, isActive: boolean): PersonAttributes {
+export function applySteps(person: PersonAttributes, steps: readonly Step[]): ReadPerson {
+  let given: Change = {};
+  const failures: ScimError[] = [];
+  for (const step of steps) {
+    try {
+      given = { ...given, ...step({ ...person, ...given }) };
+    } catch (error) {
+      if (!(error instanceof ScimError)) {
+        throw error;
+      }
+      failures.push(error);
+    }
+  }
+  const [failure] = failures;
+  const isEnd = given.isActive === false;
+  if (failure !== undefined && !isEnd) {
+    throw failure;
+  }
+  return {
+    person: { ...person, ...given },
+    isEnd,
+    problems: failures.map(({ detail }) => detail),
+  };
+}
+
+const NO_ONE: PersonAttributes = {
+  ...{ externalId: null, userName: '', isActive: true, emails: [], displayName: null },
+};
+
+/**
+ * Reads the kept attributes of a whole resource. All others are ignored. Clients write null for an
+ * attribute that they do not have.
+ *
+ * @param former keeps the attributes that the resource does not have; null = a new person
+ * @throws ScimError
+ */
+export function readUser(body: unknown, former: PersonAttributes | null): ReadPerson {
   if (!isObject(body)) {
     throw new ScimError('invalidSyntax', 'The body must be a JSON object.');
   }
-  const active = attributeOf(body, 'active') ?? null;
-  return {
-    userName: userNameOf(attributeOf(body, 'userName')),
-    externalId: textOrNull(attributeOf(body, 'externalId'), 'externalId'),
-    displayName: textOrNull(attributeOf(body, 'displayName'), 'displayName'),
-    isActive: active === null ? isActive : flagOf(active, 'active'),
-    emails: emailsOf(attributeOf(body, 'emails')),
-  };
+  const core = attributeOf(body, '');
+  const valueOf = (name: string): unknown =>
+    attributeOf(body, name) ?? (isObject(core) ? attributeOf(core, name) : undefined);
+  const reading =
+    (name: string, read: (value: unknown) => Change): Step =>
+    () => {
+      const value = valueOf(name);
+      return value === undefined ? {} : read(value);
+    };
+  const found = applySteps(former ?? NO_ONE, [
+    reading('userName', (value) => ({ userName: userNameOf(value) })),
+    reading('externalId', (value) => ({ externalId: textOrNull(value, 'externalId') })),
+    reading('displayName', (value) => ({ displayName: textOrNull(value, 'displayName') })),
+    reading('active', (value) => ({ isActive: flagOf(value, 'active') })),
+    reading('emails', (value) => ({ emails: emailsOf(value) })),
+  ]);
+  return { ...found, person: { ...found.person, userName: userNameOf(found.person.userName) } };
 }
 
 /** The parameters `attributes` and `excludedAttributes` (RFC 7644, 3.9). */
@@ -146,8 +208,9 @@ export function baseName(path: string): string {
   return withoutUrn(path).split('.')[0] ?? '';
 }
 
+const URN = new RegExp(`^${USER_SCHEMA.replaceAll('.', '\\.')}(?:[:./]|$)`, 'i');
+
+/** Removes the URN of the schema, and the slash of a JSON pointer. @returns '' for the URN alone */
 export function withoutUrn(path: string): string {
-  return path.toLowerCase().startsWith(`${USER_SCHEMA.toLowerCase()}:`)
-    ? path.slice(USER_SCHEMA.length + 1)
-    : path;
+  return path.replace(URN, '').replace(/^\//, '');
 }

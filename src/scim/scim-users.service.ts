@@ -1,4 +1,4 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Inject, Injectable, Logger } from '@nestjs/common';
 import type { ConfigType } from '@nestjs/config';
 import { Clock } from '../common/runtime/clock.js';
 import { orRefuse } from '../common/errors.js';
@@ -9,7 +9,6 @@ import {
   DirectoryPersonRepository,
   UserNameTakenError,
   type DirectoryPerson,
-  type PersonAttributes,
   type PersonPage,
 } from '../storage/repositories/directory/directory-person.repository.js';
 import { DirectoriesService } from './directories.service.js';
@@ -17,11 +16,16 @@ import { DirectoryChangesService } from './directory-changes.service.js';
 import { ScimError } from './scim-error.js';
 import { conditionsOf } from './scim-filter.js';
 import { patchUser } from './scim-patch.js';
-import { readUser } from './scim-user.js';
+import { readUser, type ReadPerson } from './scim-user.js';
+
+/** A line of the log names so many. */
+const MOST_PROBLEMS = 10;
 
 /** The people that a directory reports, and the effect of each request on their access. */
 @Injectable()
 export class ScimUsersService {
+  private readonly logger = new Logger('Directory');
+
   constructor(
     private readonly database: DatabaseService,
     private readonly people: DirectoryPersonRepository,
@@ -37,7 +41,7 @@ export class ScimUsersService {
   }
 
   async create(provider: string, body: unknown): Promise<DirectoryPerson> {
-    const given = readUser(body, true);
+    const { person: given, problems } = readUser(body, null);
     const rules = this.rulesOf(provider);
     const now = new Date(this.clock.now());
     const { person, effect } = await this.database.transaction(async (tx) => {
@@ -50,6 +54,7 @@ export class ScimUsersService {
         ...(await this.changes.apply(tx, rules, { before: null, after, now })),
       };
     });
+    this.report(provider, person.id, problems);
     if (effect !== null) {
       this.changes.announce(effect);
     }
@@ -73,7 +78,7 @@ export class ScimUsersService {
   }
 
   replace(provider: string, id: string, body: unknown): Promise<DirectoryPerson> {
-    return this.change(provider, id, ({ isActive }) => readUser(body, isActive));
+    return this.change(provider, id, (person) => readUser(body, person));
   }
 
   patch(provider: string, id: string, body: unknown): Promise<DirectoryPerson> {
@@ -102,23 +107,50 @@ export class ScimUsersService {
   private async change(
     provider: string,
     id: string,
-    changed: (person: DirectoryPerson) => PersonAttributes,
+    changed: (person: DirectoryPerson) => ReadPerson,
   ): Promise<DirectoryPerson> {
-    const rules = this.rulesOf(provider);
-    const now = new Date(this.clock.now());
-    const { after, effect } = await this.database
-      .transaction(async (tx) => {
-        const before = orRefuse(await this.people.lock(tx, provider, id), 'not-found');
-        const after = await this.people.update(tx, before, changed(before), now);
-        return { after, ...(await this.changes.apply(tx, rules, { before, after, now })) };
-      })
-      .catch((error: unknown) => {
-        throw error instanceof UserNameTakenError ? nameIsTaken() : error;
-      });
+    const { after, effect, problems } = await this.store(provider, id, changed).catch(
+      (error: unknown) => {
+        if (!(error instanceof UserNameTakenError)) {
+          throw error;
+        }
+        // A person's end is not lost to the name, which the person keeps.
+        return this.store(provider, id, (person) => {
+          const read = changed(person);
+          if (!read.isEnd) {
+            throw nameIsTaken();
+          }
+          const { userName } = person;
+          const problems = [...read.problems, nameIsTaken().detail];
+          return { ...read, person: { ...read.person, userName }, problems };
+        });
+      },
+    );
+    this.report(provider, id, problems);
     if (effect !== null) {
       this.changes.announce(effect);
     }
     return after;
+  }
+
+  private store(provider: string, id: string, changed: (person: DirectoryPerson) => ReadPerson) {
+    const rules = this.rulesOf(provider);
+    const now = new Date(this.clock.now());
+    return this.database.transaction(async (tx) => {
+      const before = orRefuse(await this.people.lock(tx, provider, id), 'not-found');
+      const { person, problems } = changed(before);
+      const after = await this.people.update(tx, before, person, now);
+      const applied = await this.changes.apply(tx, rules, { before, after, now });
+      return { after, problems, ...applied };
+    });
+  }
+
+  /** A deactivation may have attributes that cannot be used: the directory is answered as if it had none. */
+  private report(provider: string, person: string, problems: readonly string[]): void {
+    if (problems.length > 0) {
+      const msg = 'deactivation with attributes that cannot be used';
+      this.logger.warn({ msg, provider, person, problems: problems.slice(0, MOST_PROBLEMS) });
+    }
   }
 
   private rulesOf(provider: string): DirectoryRules {

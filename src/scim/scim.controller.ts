@@ -1,4 +1,5 @@
 import {
+  All,
   applyDecorators,
   Body,
   Controller,
@@ -28,11 +29,14 @@ import {
   userResourceType,
   userSchema,
 } from './scim-documents.js';
-import { ScimError, scimRefusal } from './scim-error.js';
+import { notImplemented, ScimError, scimRefusal } from './scim-error.js';
 import { toResource, USER_SCHEMA, type JsonObject, type Projection } from './scim-user.js';
 import { ScimUsersService } from './scim-users.service.js';
 
 const DEFAULT_RESULTS = 100;
+
+/** Parts of SCIM that this server does not have (RFC 7644, 3.2). */
+const UNSUPPORTED = /^(?:Groups|Bulk|Me|(?:Users\/)?\.search)(?:\/|$)/i;
 
 /** A query parameter, which a client may repeat. */
 type Parameters = Readonly<Record<string, string | readonly string[] | undefined>>;
@@ -154,6 +158,19 @@ export class ScimController {
   @HttpCode(204)
   async remove(@Param('provider') provider: string, @Param('id') id: string): Promise<void> {
     await this.users.remove(provider, id);
+  }
+
+  /** Clients that also synchronize groups look for those that exist. */
+  @Get('Groups')
+  @ScimRoute()
+  groups(): JsonObject {
+    return listOf([]);
+  }
+
+  @All('*')
+  @ScimRoute()
+  other(@Param('*') path: string): never {
+    throw UNSUPPORTED.test(path) ? notImplemented() : new AppError('not-found');
   }
 
   private resource(

@@ -47,6 +47,14 @@ export const SCIM_TYPE = 'application/scim+json';
 /** A security event token (RFC 8935, 2). */
 export const SET_TYPE = 'application/secevent+jwt';
 
+/** The address of a SCIM resource, with a slash at its end. */
+const SCIM_SLASH = /^(\/v1\/scim\/[^/?]+\/v2\/[^?]*[^/?])\/(?=\?|$)/;
+
+/** Some directories end the addresses of resources with a slash, which names the same ones. */
+export function routedUrl({ url = '/' }: IncomingMessage): string {
+  return url.replace(SCIM_SLASH, '$1');
+}
+
 /** Refuses HEAD, which link previews send to addresses for the browser alone (RFC 9110, 9.2.1). */
 export const ChangesState = (): MethodDecorator => RouteConfig({ changesState: true });
 

@@ -4,6 +4,7 @@ import { DirectoryNameRepository } from './directory-name.repository.js';
 import {
   isNameMatch,
   isOfOtherId,
+  keepNames,
   lockLink,
   lockNames,
   type DirectoryWord,
@@ -73,7 +74,13 @@ export class DirectoryLinkRepository {
     if (former !== null) {
       await unlink(tx, person.id);
     }
-    const further = [...person.subjects, ...(former === null ? [] : [former])];
+    const ended = idWithEnd(change);
+    await keepNames(tx, person, match === 'oid' ? ended : []);
+    const further = [
+      ...person.subjects,
+      ...(former === null ? [] : [former]),
+      ...(match === 'externalId' ? ended : []),
+    ];
     const { subject, isAmbiguous } =
       former === null && person.subject !== null
         ? { subject: person.subject, isAmbiguous: false }
@@ -125,7 +132,8 @@ export class DirectoryLinkRepository {
     const people = await tx.query<Row>(
       `SELECT "id", "deleted_at" IS NOT NULL AS "isDeleted",
          CASE WHEN "refusal_ended_at" IS NULL THEN "is_active" END AS "word"
-       FROM "directory_person" WHERE "provider" = $1 AND "external_id" = $2 AND "subject" IS NULL
+       FROM "directory_person" WHERE "provider" = $1 AND "subject" IS NULL AND ("external_id" = $2
+         OR ("former_names" <> '{}' AND "former_names" @> ARRAY[$2::text]))
        ORDER BY "id" FOR UPDATE SKIP LOCKED`,
       [provider, id],
     );
@@ -145,6 +153,13 @@ export class DirectoryLinkRepository {
     const { word } = person;
     return isAmbiguous || word === null ? null : { isAllowed: word, personId: person.id };
   }
+}
+
+/** The id that the request which ends the person's access takes away: the end is about its owner. */
+function idWithEnd({ before, after }: PersonChange): string[] {
+  const id = before?.externalId ?? null;
+  const isLost = after !== null && !after.isActive && after.externalId !== id;
+  return id !== null && isLost ? [id] : [];
 }
 
 /** Keeps the subject among those whose access the person's end ends. */

@@ -10,6 +10,7 @@ import type { SqlRunner, Transaction } from '../../database.service.js';
 import {
   bears,
   isOfOtherId,
+  keepNames,
   lockLink,
   lockNames,
   NAME_OF_IDENTITY,
@@ -174,22 +175,6 @@ export class DirectoryNameRepository {
 
 function linksOf({ subject, subjects }: DirectoryPerson): string[] {
   return [...new Set([...(subject === null ? [] : [subject]), ...subjects])];
-}
-
-/** Keeps names of a refused person; one that is active again needs none. */
-async function keepNames(
-  tx: Transaction,
-  { id, isActive, formerNames }: DirectoryPerson,
-  names: readonly string[],
-): Promise<void> {
-  if (names.length > 0 || (isActive && formerNames.length > 0)) {
-    await tx.query(
-      `UPDATE "directory_person" SET "former_names" = CASE WHEN "is_active" THEN '{}' ELSE ARRAY(
-         SELECT unnest("former_names") UNION SELECT unnest($2::text[])) END
-       WHERE "id" = $1`,
-      [id, names],
-    );
-  }
 }
 
 /**

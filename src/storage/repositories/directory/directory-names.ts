@@ -93,3 +93,19 @@ export async function lockLink(tx: Transaction, provider: string, subject: strin
     `gatehouse directory link ${provider} ${subject}`,
   ]);
 }
+
+/** Keeps names of a refused person; one that is active again needs none. */
+export async function keepNames(
+  tx: Transaction,
+  { id, isActive, formerNames }: DirectoryPerson,
+  names: readonly string[],
+): Promise<void> {
+  if (names.length > 0 || (isActive && formerNames.length > 0)) {
+    await tx.query(
+      `UPDATE "directory_person" SET "former_names" = CASE WHEN "is_active" THEN '{}' ELSE ARRAY(
+         SELECT unnest("former_names") UNION SELECT unnest($2::text[])) END
+       WHERE "id" = $1`,
+      [id, names],
+    );
+  }
+}
