@@ -47,6 +47,8 @@ export class UpdatesAdapter extends IoAdapter {
     const engine = this.engines.create();
     const http = this.host.httpAdapter.getHttpServer() as HttpServer;
     engine.attach(http, { path: UPDATES_PATH, destroyUpgrade: false });
+    // Before the listeners of Engine.IO, which knows the path with a slash alone.
+    http.prependListener('request', addSlash).prependListener('upgrade', addSlash);
     http.on('upgrade', (request: IncomingMessage) => this.refuseOtherUpgrade(request));
     return server.bind(engine);
   }
@@ -70,5 +72,13 @@ export class UpdatesAdapter extends IoAdapter {
     if (!isTaken || !request.url?.startsWith(`${UPDATES_PATH}/`)) {
       refuseUpgrade(request, invalidRequest('upgrade', 'Not offered here.'));
     }
+  }
+}
+
+/** Socket.IO clients add a slash to the path, and other clients of WebSockets do not. */
+function addSlash(request: IncomingMessage): void {
+  const { url = '' } = request;
+  if (url === UPDATES_PATH || url.startsWith(`${UPDATES_PATH}?`)) {
+    request.url = `${UPDATES_PATH}/${url.slice(UPDATES_PATH.length)}`;
   }
 }

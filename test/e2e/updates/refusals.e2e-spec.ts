@@ -1,5 +1,10 @@
 import { call, expectErrorShape, logIn, type Answer } from '../../helpers/client.js';
-import { openWebSocket, refusedUpgrade } from '../../helpers/raw-websocket.js';
+import {
+  openWebSocket,
+  RawWebSocket,
+  refusedUpgrade,
+  upgrade,
+} from '../../helpers/raw-websocket.js';
 import { startServer } from '../../fixtures/programs/server-fixture.js';
 
 const PATH = '/v1/updates/?EIO=4&transport=';
@@ -77,7 +82,7 @@ describe('an upgrade', () => {
     ['with a transport that does not exist', `${PATH}smoke`, {}],
     ['with another transport', `${PATH}polling`, {}],
     ['of a session that does not exist', `${PATH}websocket&sid=nothing`, {}],
-    ['without the slash', '/v1/updates?EIO=4&transport=websocket', {}],
+    ['of a path that begins like it', '/v1/updatesx?EIO=4&transport=websocket', {}],
     ['of another path', '/v1/features', {}],
     ['to another protocol', `${PATH}websocket`, { ...sockets, upgrade: 'h2c' }],
     ['without a key', `${PATH}websocket`, { 'sec-websocket-key': '' }],
@@ -107,6 +112,24 @@ describe('an upgrade', () => {
     ['such an app, with the port in its address', 'https://gate.example:443', '192.0.2.55'],
   ])('admits %s', async (_name, origin, from) => {
     (await openWebSocket(server, { origin, 'x-forwarded-for': from })).destroy();
+  });
+
+  it('admits a path without the last slash, by either transport', async () => {
+    const headers = { 'x-forwarded-for': '192.0.2.57' };
+    for (const target of [server, withPolling]) {
+      const path = '/v1/updates?EIO=4&transport=websocket';
+      const opened = await upgrade(target, { path, headers });
+      if (!(opened instanceof RawWebSocket)) {
+        throw new Error(`The upgrade was refused: ${opened.text}`);
+      }
+      await opened.message('0{');
+      opened.destroy();
+    }
+    const path = '/v1/updates?EIO=4&transport=polling';
+    expect((await call(withPolling, 'GET', path, { headers })).status).toBe(200);
+    expectErrorShape(await call(server, 'GET', path, { headers }));
+    const other = await call(withPolling, 'GET', path.replace('updates', 'updatesx'), { headers });
+    expect(other.status).toBe(404);
   });
 
   it('admits polling by the page of this server', async () => {
