@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http';
+import { METHODS, type IncomingMessage } from 'node:http';
 import type { Server as HttpsServer } from 'node:https';
 import type { Socket } from 'node:net';
 import { Server as TlsServer, type SecureContextOptions } from 'node:tls';
@@ -93,7 +93,19 @@ async function createHttpServer(
     maxAge: 600,
   });
   applyRequestRules(server);
+  routeEveryMethod(server);
   return server;
+}
+
+/** A proxy may ask about a request of any method. The framework routes some to no handler otherwise. */
+function routeEveryMethod(server: FastifyInstance): void {
+  for (const method of METHODS) {
+    // Fastify demands a type from QUERY, which such a question does not have.
+    const isRouted = server.supportedMethods.includes(method) && method !== 'QUERY';
+    if (method !== 'CONNECT' && !isRouted) {
+      server.addHttpMethod(method, { overrideExisting: true });
+    }
+  }
 }
 
 /** @param tls null = plain HTTP */
