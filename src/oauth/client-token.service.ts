@@ -56,10 +56,10 @@ export class ClientTokenService {
    * @throws AppError `invalid-scope`, and as {@link ClientAuthenticationService.authenticate}
    */
   async grant(authorization: string | undefined, form: TokenForm): Promise<ClientToken> {
+    const iat = Math.floor(this.runtime.clock.now() / 1000);
     const { id } = await this.clients.authenticate(authorization, form);
     const scopes = scopesOf(form.scope);
     const { kid, privateKey } = this.keys.current(ALGORITHM);
-    const iat = Math.floor(this.runtime.clock.now() / 1000);
     const token = await new SignJWT({ client_id: id, scope: scopes.join(' ') })
       .setProtectedHeader({ alg: ALGORITHM, typ: TYPE, kid })
       .setIssuer(this.issuer)

@@ -48,14 +48,19 @@ export class ResourceTokenService {
     this.issuer = http.publicUrl ?? '';
   }
 
-  /** @returns the token, and its lifetime in seconds, which never exceeds that of the session */
+  /**
+   * @param judge judges the session in storage. The token lives from before that: an end that follows
+   *   is remembered for longer
+   * @returns the token, and its lifetime in seconds, which never exceeds that of the session
+   */
   async issue(
     server: ResourceServerSettings,
     accountId: string,
-    session: ResourceSession,
+    judge: () => Promise<ResourceSession>,
   ): Promise<{ token: string; expiresIn: number }> {
-    const { kid, alg, privateKey } = this.keys.current(server.tokenAlg);
     const iat = Math.floor(this.runtime.clock.now() / 1000);
+    const session = await judge();
+    const { kid, alg, privateKey } = this.keys.current(server.tokenAlg);
     const sessionExp = Math.floor(session.expiresAt / 1000);
     const exp = Math.min(iat + server.maxTokenSeconds, sessionExp);
     const claims = {

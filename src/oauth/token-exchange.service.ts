@@ -47,9 +47,12 @@ export class TokenExchangeService {
       const { holdsUntil } = await this.auth.judgeFor(server, claims, tx);
       return { until: holdsUntil, rules };
     };
-    const session =
-      (await this.sessions.findOpen(key, await judge())) ?? (await this.sessions.open(key, judge));
-    const issued = await this.tokens.issue(server, accountId, session);
+    const issued = await this.tokens.issue(
+      server,
+      accountId,
+      async () =>
+        (await this.sessions.findOpen(key, await judge())) ?? this.sessions.open(key, judge),
+    );
     return {
       access_token: issued.token,
       issued_token_type: 'urn:ietf:params:oauth:token-type:access_token',

@@ -65,6 +65,26 @@ describe('the entry of a backend (two replicas; needs PostgreSQL and Redis)', ()
     expect([status, headers['x-gatehouse-login']]).toEqual([200, 'Zo%C3%AB%20%2F%20%250A']);
   });
 
+  it('dates a token from before it judges the session', async () => {
+    const { token } = await fixture.keylessLogin(open);
+    const sql = await fixture.sql.connect();
+    await sql.query('BEGIN');
+    await sql.query(`SELECT FROM account FOR UPDATE`);
+    const issued = backendToken(open, token, 'relay');
+    await waitFor('the exchange waits for the lock', async () => {
+      const { rowCount } = await fixture.sql.query(
+        `SELECT FROM pg_stat_activity
+         WHERE datname = current_database() AND cardinality(pg_blocking_pids(pid)) > 0`,
+      );
+      return rowCount !== 0;
+    });
+    const seconds = Math.floor(Date.now() / 1000);
+    await waitFor('the next second', () => Date.now() / 1000 > seconds + 1);
+    await sql.query('ROLLBACK');
+    sql.release();
+    expect(decodeJwt(await issued).iat).toBeLessThanOrEqual(seconds);
+  });
+
   it('says when and how the person logged in', async () => {
     const { token } = await fixture.keylessLogin(open);
     // A session that another one approved has the login of that one.
