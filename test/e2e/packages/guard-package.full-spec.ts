@@ -134,6 +134,7 @@ const POLLING = `
        const guard = createGuard(issuer.guardOptions);
        const app = fastify();
        await app.register(guard.fastify());
+       await fastify({ http2: true }).register(guard.fastify());
        app.get('/', (request) => accessOf(request)?.account);
        const server = createServer();
        guard.upgrade(server);
@@ -143,11 +144,15 @@ const POLLING = `
        createGuard({ issuer: 'https://gate.example.com' });
        export { release };`,
     );
+    await write('common.cts', `import { createGuard } from '@gatehouse/guard'; createGuard;`);
     const compilerOptions = {
       ...{ noEmit: true, strict: true, module: 'nodenext', target: 'es2022', skipLibCheck: true },
       ...{ types: ['node'], typeRoots: [join(ROOT, 'node_modules/@types')] },
     };
-    await write('tsconfig.json', JSON.stringify({ compilerOptions, files: ['typed.ts'] }));
+    await write(
+      'tsconfig.json',
+      JSON.stringify({ compilerOptions, files: ['typed.ts', 'common.cts'] }),
+    );
     const compiler = join(ROOT, 'node_modules/typescript-7/bin/tsc');
     const { stdout } = await run(compiler, [], { cwd: installed.folder }).catch(
       (failure: { readonly stdout: string }) => failure,

@@ -145,6 +145,8 @@ const plain = (text: string): string => text.replace(/[\s'"]/g, '').replace(/,([
        const settings = openSettings({ t: 'encrypted', c: '' }, key);
        export const sent = notify({} as Parameters<typeof notify>[0], { settings, tokens: [] }, senders);`,
     );
+    const imports = KITS.map((kit) => `import * as ${kit} from '@gatehouse/${kit}';`);
+    await write('common.cts', `${imports.join('\n')}\n[${KITS.join()}];`);
     const compile = async (compiler: string, files: string[], more: object): Promise<void> => {
       const compilerOptions = { noEmit: true, strict: true, module: 'nodenext', target: 'es2022' };
       const project = { compilerOptions: { ...compilerOptions, ...more }, files };
@@ -164,12 +166,14 @@ const plain = (text: string): string => text.replace(/[\s'"]/g, '').replace(/,([
       types: [],
       skipLibCheck: true,
     });
+    const common = { module: 'node20', types: ['node'], skipLibCheck: true };
     const typeRoots = [join(ROOT, 'node_modules/@types')];
     await compile('node_modules/typescript-7', ['sender.ts'], {
       types: ['node'],
       typeRoots,
       skipLibCheck: true,
     });
+    await compile('node_modules/typescript-7', ['common.cts'], { ...common, typeRoots });
   });
 
   it.each(['node', 'bun', 'deno'] as const)('runs in %s', async (runtime) => {
