@@ -16,7 +16,8 @@ describe('a scrape of an idle server', () => {
     store = await createStore();
     const options = { ...dataSourceOptions(storage), url: store.databaseUrl ?? '' };
     // A connection ends after its statement: that of a scrape would be the only one.
-    source = new ServerDataSource({ ...options, extra: { maxUses: 1 } });
+    const extra = { ...(options.extra as object), maxUses: 1 };
+    source = new ServerDataSource({ ...options, extra });
     await source.initialize();
     source.open(true);
   });
