@@ -17,11 +17,17 @@ export interface Arrival {
   end(): void;
 }
 
+interface Waiting {
+  readonly streamId: string;
+  readonly arrival: AbortController;
+}
+
 /** Wakes polls when an event arrives: one statement looks for all streams that wait. */
 @Injectable()
 export class EventArrivalsService implements OnModuleInit {
   private readonly logger = new Logger(EventArrivalsService.name);
-  private readonly waiting = new Map<string, AbortController>();
+  /** By stream and backend, so that the poll of another backend ends none. */
+  private readonly waiting = new Map<string, Waiting>();
   private readonly looking = new DueWork(() => this.lookOnce());
 
   constructor(
@@ -36,7 +42,7 @@ export class EventArrivalsService implements OnModuleInit {
     this.identityEvents.on('access-changed', () => this.look());
     this.identityEvents.on('access-changes-missed', () => this.look());
     this.drain.signal.addEventListener('abort', () =>
-      this.waiting.forEach((arrival) => arrival.abort()),
+      this.waiting.forEach(({ arrival }) => arrival.abort()),
     );
   }
 
@@ -44,16 +50,17 @@ export class EventArrivalsService implements OnModuleInit {
    * Expects an event of the stream from now on. An earlier poll of the same stream stops to wait, so
    * that one stream holds one request.
    */
-  expect(streamId: string): Arrival {
+  expect(resourceServer: string, streamId: string): Arrival {
     const arrival = new AbortController();
-    this.waiting.get(streamId)?.abort();
-    this.waiting.set(streamId, arrival);
+    const key = `${streamId} ${resourceServer}`;
+    this.waiting.get(key)?.arrival.abort();
+    this.waiting.set(key, { streamId, arrival });
     return {
       within: (ms) =>
         this.timers.sleep(this.drain.limit(ms), arrival.signal).catch(() => undefined),
       end: () => {
-        if (this.waiting.get(streamId) === arrival) {
-          this.waiting.delete(streamId);
+        if (this.waiting.get(key)?.arrival === arrival) {
+          this.waiting.delete(key);
         }
       },
     };
@@ -66,13 +73,13 @@ export class EventArrivalsService implements OnModuleInit {
   }
 
   private async lookOnce(): Promise<void> {
-    const waiting = [...this.waiting.keys()];
-    if (waiting.length === 0) {
+    if (this.waiting.size === 0) {
       return;
     }
     try {
-      const arrived = await this.log.arrivedAt(waiting);
-      arrived.forEach((id) => this.waiting.get(id)?.abort());
+      const ids = [...this.waiting.values()].map(({ streamId }) => streamId);
+      const arrived = new Set(await this.log.arrivedAt(ids));
+      this.waiting.forEach(({ streamId, arrival }) => arrived.has(streamId) && arrival.abort());
     } catch (error) {
       if (!isUnavailable(error)) {
         this.logger.error(error);

@@ -3,7 +3,10 @@ import { orRefuse } from '../common/errors.js';
 import { isUuid } from '../common/uuid.js';
 import type { ResourceServerSettings } from '../config/resource-servers/resource-servers-file.js';
 import { MetricsService } from '../metrics/metrics.service.js';
-import { SecurityEventRepository } from '../storage/repositories/oauth/security-event.repository.js';
+import {
+  MAX_EVENTS,
+  SecurityEventRepository,
+} from '../storage/repositories/oauth/security-event.repository.js';
 import { EventArrivalsService } from './event-arrivals.service.js';
 import { CAUSES } from './event-causes.js';
 import { toStreamId } from './event-streams.service.js';
@@ -12,8 +15,6 @@ import type { EventsDto, PollDto } from './ssf.dto.js';
 import { STREAM_BOUNDS } from './stream-bounds.js';
 
 const LONGEST_WAIT_MS = 10_000;
-/** Bounds the answer: a token has about 1 kB. */
-const MAX_EVENTS = 200;
 
 /** Delivers the events of a stream by polling (RFC 8936). */
 @Injectable()
@@ -36,11 +37,9 @@ export class EventDeliveryService {
     const limit = Math.min(maxEvents ?? MAX_EVENTS, MAX_EVENTS);
     // An event that a backend cannot use would be delivered for ever otherwise (RFC 8936, 2.2).
     const acknowledged = [...(ack ?? []), ...Object.keys(setErrs ?? {})].filter(isUuid);
-    // A poll of another backend's stream ends here, before it can end a poll that waits.
-    await this.acknowledge(backend, streamId, acknowledged);
-    const arrival = this.arrivals.expect(streamId);
+    const arrival = this.arrivals.expect(backend.id, streamId);
     try {
-      const found = await this.read(backend, streamId, limit);
+      const found = await this.read(backend, streamId, limit, acknowledged);
       if (found.moreAvailable || limit === 0 || returnImmediately === true || hasEvents(found)) {
         return found;
       }
@@ -49,36 +48,30 @@ export class EventDeliveryService {
       arrival.end();
     }
     // The answer says that there was no other event after the wait.
-    await this.acknowledge(backend, streamId, []);
     return this.read(backend, streamId, limit);
-  }
-
-  private async acknowledge(
-    { id: resourceServer }: ResourceServerSettings,
-    id: string,
-    acknowledged: readonly string[],
-  ): Promise<void> {
-    const { silentMs } = STREAM_BOUNDS;
-    const count = orRefuse(
-      await this.log.acknowledge({ id, resourceServer }, acknowledged, silentMs),
-      'not-found',
-    );
-    this.count(resourceServer, 'acknowledged', count);
   }
 
   private async read(
     backend: ResourceServerSettings,
     streamId: string,
     limit: number,
+    acknowledged: readonly string[] = [],
   ): Promise<EventsDto> {
-    const events = await this.log.page(streamId, limit + 1, CAUSES);
+    const polled = orRefuse(
+      await this.log.poll({
+        ...{ streamId, resourceServer: backend.id, acknowledged, limit },
+        ...{ causes: CAUSES, silentMs: STREAM_BOUNDS.silentMs },
+      }),
+      'not-found',
+    );
+    this.count(backend.id, 'acknowledged', polled.acknowledged);
     const sets = await Promise.all(
-      events
-        .slice(0, limit)
-        .map(async (event) => [event.id, await this.tokens.of(event, backend, streamId)] as const),
+      polled.events.map(
+        async (event) => [event.id, await this.tokens.of(event, backend, streamId)] as const,
+      ),
     );
     this.count(backend.id, 'delivered', sets.length);
-    return { sets: Object.fromEntries(sets), moreAvailable: events.length > limit };
+    return { sets: Object.fromEntries(sets), moreAvailable: polled.moreAvailable };
   }
 
   private count(resourceServer: string, step: 'delivered' | 'acknowledged', count: number): void {

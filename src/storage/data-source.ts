@@ -41,6 +41,7 @@ import { EmailSignals1764900000000 } from './migrations/1764900000000-email-sign
 import { EndedRefusals1765000000000 } from './migrations/1765000000000-ended-refusals.js';
 import { RecycledNames1765110000000 } from './migrations/1765110000000-recycled-names.js';
 import { Organizations1765150000000 } from './migrations/1765150000000-organizations.js';
+import { EventCursors1765200000000 } from './migrations/1765200000000-event-cursors.js';
 
 export type DatabaseAddress =
   | ExternalDatabase
@@ -101,6 +102,7 @@ export function dataSourceOptions(settings: StorageSettings): PostgresDataSource
       EndedRefusals1765000000000,
       RecycledNames1765110000000,
       Organizations1765150000000,
+      EventCursors1765200000000,
     ],
     migrationsTableName: MIGRATIONS_TABLE,
     migrationsTransactionMode: 'each',

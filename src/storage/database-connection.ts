@@ -34,6 +34,8 @@ const PINNED = {
   extra_float_digits: '1',
   default_transaction_isolation: 'read committed',
   transaction_timeout: '0',
+  // Statements are short, and a wrong estimate makes their compilation take longer than they do.
+  jit: 'off',
   // The pool itself ends idle connections.
   idle_session_timeout: '0',
 };

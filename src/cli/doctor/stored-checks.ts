@@ -1,5 +1,5 @@
 import type { Settings } from '../../config/settings.js';
-import type { SqlRunner } from '../../storage/database.service.js';
+import type { DatabaseService } from '../../storage/database.service.js';
 import {
   readEventStreams,
   type EventStreamState,
@@ -17,10 +17,13 @@ type Checked = Pick<Settings, 'providers' | 'resourceServers' | 'auth'>;
 
 /** Checks that read the content of a database of this version. */
 export async function checkStored(
-  sql: SqlRunner,
+  database: DatabaseService,
   settings: Checked,
 ): Promise<readonly CheckResult[]> {
-  return [...(await checkBackends(sql, settings)), ...(await checkSignals(sql, settings))];
+  return [
+    ...(await checkBackends(database, settings)),
+    ...(await checkSignals(database, settings)),
+  ];
 }
 
 export function uncheckedStored(reason: string): readonly CheckResult[] {
@@ -37,16 +40,16 @@ const NEWEST_KEYS = `
 
 /** The client secrets of backends were read with the configuration. Checks the keys and the streams. */
 async function checkBackends(
-  sql: SqlRunner,
+  database: DatabaseService,
   { resourceServers }: Checked,
 ): Promise<readonly CheckResult[]> {
   if (resourceServers.length === 0) {
     return [backends.skipped('No resource server is configured.')];
   }
-  const keys = await sql.query<NewestKey>(NEWEST_KEYS);
+  const keys = await database.query<NewestKey>(NEWEST_KEYS);
   const algorithms = [...new Set(resourceServers.map(({ tokenAlg }) => tokenAlg))];
   const ids = resourceServers.map(({ id }) => id);
-  const streams = await readEventStreams(sql, ids);
+  const streams = await readEventStreams(database, ids);
   return [
     backends.ok(`The credentials of ${ids.join(', ')} can be read.`),
     ...algorithms.map((alg) =>

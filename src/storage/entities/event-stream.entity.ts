@@ -13,11 +13,18 @@ export class EventStreamEntity {
   /** The last request for a verification. */
   @Column('timestamptz', { nullable: true }) verifiedAt!: Date | null;
 
-  /** Every event of earlier transactions is acknowledged. */
+  /** Every event of earlier transactions is acknowledged, and none of them is open. */
   @Column('bigint') position!: string;
+
+  /** Every event before this transaction and id is acknowledged, but those of `openXids`. */
+  @Column('bigint', { default: '0' }) cursorXid!: string;
+  @Column('uuid', { default: '00000000-0000-0000-0000-000000000000' }) cursorId!: string;
+
+  /** Transactions before the cursor that were open, or have an event to deliver, in their order. */
+  @Column('bigint', { array: true, default: '{}' }) openXids!: string[];
 }
 
-/** An acknowledged event that is not before the position of its stream. */
+/** An acknowledged event that the cursor of its stream has not passed. */
 @Entity('event_acknowledgement')
 export class EventAcknowledgementEntity {
   @PrimaryColumn('uuid')

@@ -11,7 +11,7 @@ export class SecurityEventEntity {
   @PrimaryColumn('uuid') id!: string;
   @Column('text') resourceServer!: string;
 
-  /** The order of the log. No transaction before `pg_snapshot_xmin` can add another row. */
+  /** The order of the log. A transaction that is still open may add a row before later ones. */
   @Column('bigint', { default: () => TRANSACTION_NUMBER }) xid!: string;
   @Column('timestamptz') at!: Date;
 

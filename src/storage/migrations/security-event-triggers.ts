@@ -2,38 +2,63 @@
 export const TRANSACTION_NUMBER = `CREATE OR REPLACE FUNCTION transaction_number() RETURNS bigint LANGUAGE sql AS
   $$ SELECT pg_current_xact_id()::text::bigint $$`;
 
-/** Ends sessions at backends, and stores the events that report it, in the transaction of the cause. */
-const endWhere = (using: string, condition: string): string => `
+/**
+ * Ends sessions at backends, and stores the events that report it, in the transaction of the cause.
+ * @param condition of one index alone: the plan is kept for a connection, and made for the table as it was then
+ */
+const endWhere = (condition: string): string => `
   WITH gone AS (
-    DELETE FROM resource_session ${using}
-    WHERE ${condition} AND resource_session.expires_at > now()
-    RETURNING resource_session.id, resource_server, resource_session.account_id)
+    DELETE FROM resource_session WHERE ${condition}
+    RETURNING id, resource_server, account_id, expires_at)
   INSERT INTO security_event (id, resource_server, at, sid, account_id, txn)
-  SELECT gen_random_uuid(), resource_server, clock_timestamp(), id, account_id, transaction_number() FROM gone;`;
+  SELECT gen_random_uuid(), resource_server, clock_timestamp(), id, account_id, transaction_number()
+  FROM gone WHERE expires_at > now();`;
+
+/** An empty table is read whole by the plan that is made for it, and so it is once it has many rows. */
+const LANGUAGE = 'LANGUAGE plpgsql SET enable_seqscan = off';
 
 /**
  * The database itself writes the events, so that every version of the program does. An exchange holds
  * the account FOR SHARE; each trigger locks the account before it looks for sessions at backends, so
  * that it sees those of every exchange that did not see its change.
  */
-export const SECURITY_EVENT_TRIGGERS = [
-  `CREATE OR REPLACE FUNCTION report_ended_sessions() RETURNS trigger LANGUAGE plpgsql AS $$
+export const SECURITY_EVENT_FUNCTIONS = [
+  `CREATE OR REPLACE FUNCTION report_ended_sessions() RETURNS trigger ${LANGUAGE} AS $$
   BEGIN
     IF EXISTS (SELECT FROM ended WHERE expires_at > now()) THEN
-      PERFORM FROM account WHERE id IN (SELECT account_id FROM ended WHERE expires_at > now())
+      PERFORM FROM account
+        WHERE id = ANY (ARRAY(SELECT account_id FROM ended WHERE expires_at > now()))
         ORDER BY id FOR NO KEY UPDATE;
-      ${endWhere('USING ended', 'resource_session.session_id = ended.id')}
+      ${endWhere('session_id = ANY (ARRAY(SELECT id FROM ended))')}
     END IF;
     RETURN NULL;
   END $$`,
-  `CREATE OR REPLACE TRIGGER session_ended AFTER DELETE ON session
-  REFERENCING OLD TABLE AS ended FOR EACH STATEMENT EXECUTE FUNCTION report_ended_sessions()`,
-
-  `CREATE OR REPLACE FUNCTION report_ended_account() RETURNS trigger LANGUAGE plpgsql AS $$
+  `CREATE OR REPLACE FUNCTION report_ended_account() RETURNS trigger ${LANGUAGE} AS $$
   BEGIN
-    ${endWhere('', 'account_id = OLD.id')}
+    ${endWhere('account_id = OLD.id')}
     RETURN OLD;
   END $$`,
+  `CREATE OR REPLACE FUNCTION mark_resource_sessions_due() RETURNS trigger ${LANGUAGE} AS $$
+  BEGIN
+    PERFORM FROM account WHERE id = OLD.account_id FOR NO KEY UPDATE;
+    UPDATE resource_session SET judge_at = now(), txn = transaction_number() WHERE account_id = OLD.account_id;
+    RETURN NULL;
+  END $$`,
+  `CREATE OR REPLACE FUNCTION mark_resource_sessions_of_subject_due() RETURNS trigger ${LANGUAGE} AS $$
+  DECLARE
+    owner uuid;
+  BEGIN
+    SELECT account_id INTO owner FROM identity
+      WHERE provider = NEW.provider AND subject = NEW.subject;
+    PERFORM FROM account WHERE id = owner FOR NO KEY UPDATE;
+    UPDATE resource_session SET judge_at = now(), txn = transaction_number() WHERE account_id = owner;
+    RETURN NULL;
+  END $$`,
+];
+
+export const SECURITY_EVENT_TRIGGERS = [
+  `CREATE OR REPLACE TRIGGER session_ended AFTER DELETE ON session
+  REFERENCING OLD TABLE AS ended FOR EACH STATEMENT EXECUTE FUNCTION report_ended_sessions()`,
   `CREATE OR REPLACE TRIGGER account_sessions_ended
   AFTER UPDATE OF disabled_at, token_epoch ON account FOR EACH ROW
   WHEN (OLD.token_epoch <> NEW.token_epoch
@@ -42,13 +67,6 @@ export const SECURITY_EVENT_TRIGGERS = [
   // Before the sessions of the account are deleted with it.
   `CREATE OR REPLACE TRIGGER account_deleted BEFORE DELETE ON account
   FOR EACH ROW EXECUTE FUNCTION report_ended_account()`,
-
-  `CREATE OR REPLACE FUNCTION mark_resource_sessions_due() RETURNS trigger LANGUAGE plpgsql AS $$
-  BEGIN
-    PERFORM FROM account WHERE id = OLD.account_id FOR NO KEY UPDATE;
-    UPDATE resource_session SET judge_at = now(), txn = transaction_number() WHERE account_id = OLD.account_id;
-    RETURN NULL;
-  END $$`,
   `CREATE OR REPLACE TRIGGER identity_judged_again
   AFTER UPDATE OF account_id, provider, eligibility_status, eligibility_reason,
     consecutive_failures ON identity FOR EACH ROW
@@ -59,17 +77,6 @@ export const SECURITY_EVENT_TRIGGERS = [
   EXECUTE FUNCTION mark_resource_sessions_due()`,
   `CREATE OR REPLACE TRIGGER identity_removed AFTER DELETE ON identity
   FOR EACH ROW EXECUTE FUNCTION mark_resource_sessions_due()`,
-
-  `CREATE OR REPLACE FUNCTION mark_resource_sessions_of_subject_due() RETURNS trigger LANGUAGE plpgsql AS $$
-  DECLARE
-    owner uuid;
-  BEGIN
-    SELECT account_id INTO owner FROM identity
-      WHERE provider = NEW.provider AND subject = NEW.subject;
-    PERFORM FROM account WHERE id = owner FOR NO KEY UPDATE;
-    UPDATE resource_session SET judge_at = now(), txn = transaction_number() WHERE account_id = owner;
-    RETURN NULL;
-  END $$`,
   `CREATE OR REPLACE TRIGGER identity_signal_refused AFTER INSERT OR UPDATE OF is_allowed ON identity_signal
   FOR EACH ROW WHEN (NOT NEW.is_allowed) EXECUTE FUNCTION mark_resource_sessions_of_subject_due()`,
 ];

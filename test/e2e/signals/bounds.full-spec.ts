@@ -67,6 +67,66 @@ describe('the bounds of streams (PostgreSQL only: its time and transactions are 
     await other.end();
   });
 
+  it('moves on while a transaction of another database stays open', async () => {
+    const stream = await open();
+    await stream.take();
+    const other = new Client(postgres.url);
+    await other.connect();
+    await other.query('BEGIN');
+    await other.query('CREATE TABLE unrelated ()');
+    const people = [await visitor(), await visitor(), await visitor()];
+    for (const { session } of people) {
+      await logOut(session);
+    }
+    expect(endedIn(await stream.take())).toEqual(people.map(({ sid }) => sid));
+    // The place has passed them: they are read no more, and nothing is kept for that.
+    const kept = 'SELECT FROM event_acknowledgement WHERE stream_id = $1';
+    expect((await sql.query(kept, [stream.id])).rowCount).toBe(0);
+    const ahead = await sql.query(
+      `SELECT FROM security_event JOIN event_stream ON event_stream.id = $1
+       WHERE (xid, security_event.id) >= (cursor_xid, cursor_id)`,
+      [stream.id],
+    );
+    expect(ahead.rowCount).toBe(0);
+    await other.query('ROLLBACK');
+    await other.end();
+  });
+
+  it('delivers what is left of an open transaction, also to a replica of the version before', async () => {
+    const stream = await open();
+    await stream.take();
+    const [late, later, early] = [await visitor(), await visitor(), await visitor()];
+    const other = await connect();
+    await other.query('BEGIN');
+    await other.query('DELETE FROM session WHERE id = ANY($1)', [
+      [late.sessionId, later.sessionId],
+    ]);
+    await logOut(early.session);
+    expect(endedIn(await stream.take())).toEqual([early.sid]);
+    // That version delivers the events from the position on that are not acknowledged.
+    const before = () =>
+      sql.query<{ sid: string }>(
+        `SELECT sid FROM security_event AS event JOIN event_stream AS stream ON stream.id = $1
+         WHERE event.resource_server = stream.resource_server AND xid >= position AND NOT EXISTS (
+           SELECT FROM event_acknowledgement WHERE stream_id = stream.id AND event_id = event.id)`,
+        [stream.id],
+      );
+    await other.query('COMMIT');
+    const waiting = (await before()).rows.map(({ sid }) => sid);
+    expect(waiting).toEqual(expect.arrayContaining([late.sid, later.sid]));
+    const { body } = await stream.poll({ returnImmediately: true, maxEvents: 1 });
+    expect(body.moreAvailable).toBe(true);
+    const [first = ''] = Object.keys(body.sets);
+    const rest = await stream.poll({ returnImmediately: true, ack: [first] });
+    expect(Object.keys(rest.body.sets)).toHaveLength(1);
+    expect((await before()).rows.length).toBeGreaterThan(0);
+    const [second = ''] = Object.keys(rest.body.sets);
+    await stream.poll({ returnImmediately: true, ack: [second] });
+    expect(await stream.waiting()).toEqual([]);
+    expect((await before()).rows).toEqual([]);
+    await other.end();
+  });
+
   it('reports nothing that was rolled back', async () => {
     const stream = await open();
     await stream.take();
@@ -187,7 +247,8 @@ describe('the bounds of streams (PostgreSQL only: its time and transactions are 
     const { session, sid } = await visitor();
     await logOut(session);
     await sql.query('UPDATE security_event SET xid = xid + 1000000000');
-    await sql.query('UPDATE event_stream SET position = position + 1000000000');
+    // A transaction that was open for long kept the position behind.
+    await sql.query('UPDATE event_stream SET cursor_xid = cursor_xid + 1000000000');
     server = await server.restart();
     expect((await stream.poll({ returnImmediately: true })).status).toBe(404);
     expect(endedIn(await (await open()).take())).toContain(sid);

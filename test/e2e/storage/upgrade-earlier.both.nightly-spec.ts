@@ -35,6 +35,7 @@ const MIGRATIONS = [
   'EndedRefusals1765000000000',
   'RecycledNames1765110000000',
   'Organizations1765150000000',
+  'EventCursors1765200000000',
 ];
 const NEW_SECRET = 'the-next-master-secret-0123456789-0123456789';
 

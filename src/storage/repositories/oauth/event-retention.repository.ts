@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DatabaseService, type Transaction } from '../../database.service.js';
+import { IS_WAITING } from './waiting-events.js';
 
 /** The bounds of the log of each backend. */
 export interface EventBounds {
@@ -11,26 +12,37 @@ export interface EventBounds {
 
 const BATCH = 1000;
 
+const COLUMNS = '"id", "resource_server" AS "resourceServer", "xid", "stream_id" AS "streamId"';
+
 const EXPIRED = `
-  SELECT "id" FROM "security_event" WHERE "at" <= now() - $1 * interval '1 millisecond'
+  SELECT ${COLUMNS} FROM "security_event" WHERE "at" <= now() - $1 * interval '1 millisecond'
   ORDER BY "at" LIMIT ${BATCH} FOR UPDATE SKIP LOCKED`;
 
 /** The events of a backend beyond the number that is kept, the oldest of them last. */
 const SURPLUS = `
-  SELECT "event"."id" FROM (
+  SELECT "event".* FROM (
     SELECT DISTINCT "resource_server" FROM "security_event") AS "log"
   CROSS JOIN LATERAL (
-    SELECT "id" FROM "security_event" WHERE "resource_server" = "log"."resource_server"
+    SELECT ${COLUMNS} FROM "security_event" WHERE "resource_server" = "log"."resource_server"
     ORDER BY "xid" DESC, "id" DESC OFFSET $1 LIMIT ${BATCH}) AS "event"`;
 
 const END_STREAMS_BEHIND = `
-  DELETE FROM "event_stream" AS "stream" USING "security_event" AS "event"
-  WHERE "event"."id" = ANY($1::uuid[])
-    AND "event"."resource_server" = "stream"."resource_server"
-    AND "event"."xid" >= "stream"."position"
-    AND ("event"."stream_id" IS NULL OR "event"."stream_id" = "stream"."id")
-    AND NOT EXISTS (SELECT FROM "event_acknowledgement"
-      WHERE "stream_id" = "stream"."id" AND "event_id" = "event"."id")`;
+  DELETE FROM "event_stream" AS "stream" WHERE EXISTS (
+    SELECT FROM unnest($1::uuid[], $2::text[], $3::bigint[], $4::uuid[])
+      AS "event" ("id", "resource_server", "xid", "stream_id")
+    WHERE ${IS_WAITING} OFFSET 0)`;
+
+/** Another index has the ids too, but not in this order. */
+const DELETE = `
+  DELETE FROM "security_event" WHERE "ctid" = ANY(ARRAY(
+    SELECT "ctid" FROM "security_event" WHERE "id" = ANY($1::uuid[]) ORDER BY "id"))`;
+
+interface LoggedEvent {
+  readonly id: string;
+  readonly resourceServer: string;
+  readonly xid: string;
+  readonly streamId: string | null;
+}
 
 /** Keeps the logs and their streams within their bounds. */
 @Injectable()
@@ -46,7 +58,7 @@ export class EventRetentionRepository {
       `DELETE FROM "event_stream" WHERE "polled_at" <= now() - $1 * interval '1 millisecond'`,
       [silentMs],
     );
-    return this.database.transaction(async (tx) => {
+    return this.database.byIndex(async (tx) => {
       const expired = await deleteEvents(tx, EXPIRED, keptMs);
       const surplus = await deleteEvents(tx, SURPLUS, maxEvents);
       return expired >= BATCH || surplus >= BATCH;
@@ -64,17 +76,22 @@ export class EventRetentionRepository {
         WHERE "xid" >= pg_snapshot_xmax(pg_current_snapshot())::text::bigint`);
       await tx.query(`
         DELETE FROM "event_stream"
-        WHERE "position" > pg_snapshot_xmax(pg_current_snapshot())::text::bigint`);
+        WHERE GREATEST("position", "cursor_xid") > pg_snapshot_xmax(pg_current_snapshot())::text::bigint`);
     });
   }
 }
 
 async function deleteEvents(tx: Transaction, select: string, bound: number): Promise<number> {
-  const rows = await tx.query<{ id: string }>(select, [bound]);
-  const ids = rows.map(({ id }) => id);
-  if (ids.length > 0) {
-    await tx.query(END_STREAMS_BEHIND, [ids]);
-    await tx.query(`DELETE FROM "security_event" WHERE "id" = ANY($1::uuid[])`, [ids]);
+  const rows = await tx.query<LoggedEvent>(select, [bound]);
+  if (rows.length > 0) {
+    const ids = rows.map(({ id }) => id);
+    await tx.query(END_STREAMS_BEHIND, [
+      ids,
+      rows.map(({ resourceServer }) => resourceServer),
+      rows.map(({ xid }) => xid),
+      rows.map(({ streamId }) => streamId),
+    ]);
+    await tx.query(DELETE, [ids]);
   }
-  return ids.length;
+  return rows.length;
 }

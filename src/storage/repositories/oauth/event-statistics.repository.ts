@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { DatabaseService, type SqlRunner } from '../../database.service.js';
-import { IS_WAITING } from './security-event.repository.js';
+import { DatabaseService } from '../../database.service.js';
+import { waitingEvents } from './waiting-events.js';
 
 /** The state of the log of one backend. */
 export interface EventStatistics {
@@ -32,10 +32,8 @@ export const MAX_WAITING = 1000;
 const PAUSED_AFTER = `interval '30 seconds'`;
 const IS_PAUSED = `"stream"."polled_at" <= now() - ${PAUSED_AFTER}`;
 
-/** The first event from the position on: the index of the log ends this search at once. */
-const OLDEST_WAITING_SECONDS = `COALESCE(
-  (SELECT GREATEST(extract(epoch FROM now() - "event"."at"), 0)::float8 FROM "security_event" AS "event"
-   WHERE ${IS_WAITING} ORDER BY "event"."xid", "event"."id" LIMIT 1), 0)`;
+const OLDEST_WAITING_SECONDS = `COALESCE((
+  SELECT GREATEST(extract(epoch FROM now() - "event"."at"), 0)::float8 FROM (${waitingEvents(1)}) AS "event"), 0)`;
 
 const READ = `
   SELECT "backend"."id" AS "resourceServer",
@@ -51,8 +49,7 @@ const READ_STREAMS = `
   SELECT "stream"."resource_server" AS "resourceServer", "stream"."id", "stream"."description",
     "stream"."created_at" AS "createdAt", "stream"."polled_at" AS "polledAt",
     ${IS_PAUSED} AS "isPaused",
-    (SELECT count(*)::int FROM (SELECT FROM "security_event" AS "event" WHERE ${IS_WAITING}
-      LIMIT ${MAX_WAITING}) AS "waiting") AS "waiting",
+    (SELECT count(*)::int FROM (${waitingEvents(MAX_WAITING)}) AS "event") AS "waiting",
     ${OLDEST_WAITING_SECONDS} AS "oldestWaitingSeconds"
   FROM "event_stream" AS "stream" WHERE "stream"."resource_server" = ANY($1::text[])
   ORDER BY "stream"."resource_server", "stream"."created_at", "stream"."id"`;
@@ -62,7 +59,7 @@ export class EventStatisticsRepository {
   constructor(private readonly database: DatabaseService) {}
 
   read(resourceServers: readonly string[]): Promise<EventStatistics[]> {
-    return this.database.query<EventStatistics>(READ, [resourceServers]);
+    return this.database.byIndex((tx) => tx.query<EventStatistics>(READ, [resourceServers]));
   }
 
   streams(resourceServers: readonly string[]): Promise<EventStreamState[]> {
@@ -77,10 +74,10 @@ type StreamRow = Omit<EventStreamState, 'createdAt' | 'polledAt'> & {
 
 /** Reads every stream of these backends, oldest first. */
 export async function readEventStreams(
-  sql: SqlRunner,
+  database: DatabaseService,
   resourceServers: readonly string[],
 ): Promise<EventStreamState[]> {
-  const rows = await sql.query<StreamRow>(READ_STREAMS, [resourceServers]);
+  const rows = await database.byIndex((tx) => tx.query<StreamRow>(READ_STREAMS, [resourceServers]));
   return rows.map(({ createdAt, polledAt, ...stream }) => ({
     ...stream,
     createdAt: createdAt.getTime(),

@@ -29,12 +29,18 @@ export interface StreamBounds {
  * tokens, and a later event could otherwise be missed.
  */
 const ADD = `
-  INSERT INTO "event_stream"
-    ("id", "resource_server", "description", "created_at", "polled_at", "position")
-  SELECT $1, $2, $3, now(), now(), LEAST(
-    pg_snapshot_xmin(pg_current_snapshot())::text::bigint,
-    (SELECT min("xid") FROM "security_event"
-     WHERE "resource_server" = $2 AND "at" >= now() - $4 * interval '1 millisecond'))`;
+  INSERT INTO "event_stream" ("id", "resource_server", "description", "created_at", "polled_at",
+    "position", "cursor_xid", "open_xids")
+  SELECT $1, $2, $3, now(), now(), LEAST("first"."xid", "open"."xids"[1]), "first"."xid",
+    COALESCE("open"."xids", '{}')
+  FROM (SELECT LEAST(
+      pg_snapshot_xmax(pg_current_snapshot())::text::bigint,
+      (SELECT min("xid") FROM "security_event"
+       WHERE "resource_server" = $2 AND "at" >= now() - $4 * interval '1 millisecond')) AS "xid") AS "first"
+  CROSS JOIN LATERAL (
+    SELECT array_agg("running"."xid"::text::bigint ORDER BY "running"."xid") AS "xids"
+    FROM pg_snapshot_xip(pg_current_snapshot()) AS "running" ("xid")
+    WHERE "running"."xid"::text::bigint < "first"."xid") AS "open"`;
 
 const REMOVE_SILENT = `
   DELETE FROM "event_stream" WHERE "id" IN (

@@ -25,21 +25,34 @@ const DUE = `
   WHERE "judge_at" <= GREATEST(now(), $1) AND "expires_at" > $1 AND "resource_server" = ANY($2)
   ORDER BY "judge_at" LIMIT $3 FOR UPDATE SKIP LOCKED`;
 
+/** The value of `values` at the place of the row's id. */
+const forId = (values: string): string => `(${values})[array_position($1::uuid[], "id")]`;
+
 const KEEP = `
   UPDATE "resource_session"
-  SET "judge_at" = "kept"."judge_at", "rules" = "kept"."rules", "txn" = NULL
-  FROM unnest($1::uuid[], $2::timestamptz[], $3::text[]) AS "kept" ("id", "judge_at", "rules")
-  WHERE "resource_session"."id" = "kept"."id"`;
+  SET "judge_at" = ${forId('$2::timestamptz[]')}, "rules" = ${forId('$3::text[]')}, "txn" = NULL
+  WHERE "id" = ANY($1::uuid[])`;
 
 const END = `
   WITH "refused" AS (
-    DELETE FROM "resource_session"
-    USING unnest($1::uuid[], $2::text[]) AS "judged" ("id", "code")
-    WHERE "resource_session"."id" = "judged"."id" RETURNING "resource_session".*, "code")
+    DELETE FROM "resource_session" WHERE "id" = ANY($1::uuid[])
+    RETURNING "id", "resource_server", "account_id", "txn")
   INSERT INTO "security_event" ("id", "resource_server", "at", "sid", "account_id", "code", "txn")
-  SELECT gen_random_uuid(), "resource_server", clock_timestamp(), "id", "account_id", "code",
-    COALESCE("txn", transaction_number())
+  SELECT gen_random_uuid(), "resource_server", clock_timestamp(), "id", "account_id",
+    ${forId('$2::text[]')}, COALESCE("txn", transaction_number())
   FROM "refused"`;
+
+const withOtherRules = (isOther: string): string => `
+  SELECT "id" FROM (
+    SELECT "id" FROM "resource_session" WHERE "resource_server" = $1 AND ${isOther}
+      AND "expires_at" > now() AND ("judge_at" IS NULL OR "judge_at" > now())
+    ORDER BY "rules" LIMIT $3 FOR UPDATE SKIP LOCKED) AS "other"`;
+
+/** Two ranges of an index, because most sessions have the current rules. */
+const MARK_OTHER_RULES = `
+  UPDATE "resource_session" SET "judge_at" = now() WHERE "id" = ANY(ARRAY(
+    ${withOtherRules('"rules" < $2')} UNION ALL ${withOtherRules('"rules" > $2')} LIMIT $3))
+  RETURNING 1`;
 
 /**
  * Sessions at backends to judge again. Each batch is locked while it is judged, by reads of the
@@ -61,7 +74,7 @@ export class ResourceJudgementRepository {
       tx: Transaction,
     ) => Promise<readonly (Judgement | RefusedJudgement)[]>,
   ): Promise<{ readonly judged: number; readonly ended: readonly string[] }> {
-    return this.database.transaction(async (tx) => {
+    return this.database.byIndex(async (tx) => {
       const rows = await tx.query<DueRow>(DUE, [now, resourceServers, limit]);
       if (rows.length === 0) {
         return { judged: 0, ended: [] };
@@ -93,14 +106,8 @@ export class ResourceJudgementRepository {
    * @returns true if the batch was full, so that more rows may be left
    */
   async markOtherRules(resourceServer: string, rules: string, limit: number): Promise<boolean> {
-    const marked = await this.database.query(
-      `UPDATE "resource_session" SET "judge_at" = now() WHERE "id" IN (
-         SELECT "id" FROM "resource_session"
-         WHERE "resource_server" = $1 AND ("rules" < $2 OR "rules" > $2)
-           AND "expires_at" > now() AND ("judge_at" IS NULL OR "judge_at" > now())
-         LIMIT $3 FOR UPDATE SKIP LOCKED)
-       RETURNING 1`,
-      [resourceServer, rules, limit],
+    const marked = await this.database.byIndex((tx) =>
+      tx.query(MARK_OTHER_RULES, [resourceServer, rules, limit]),
     );
     return marked.length === limit;
   }

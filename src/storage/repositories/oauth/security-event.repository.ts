@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { AuditEvent } from '../../../policy/audit-event.js';
-import { DatabaseService } from '../../database.service.js';
+import { DatabaseService, type Transaction } from '../../database.service.js';
+import { FIRST_ID, IS_AHEAD, IS_LATE, IS_WAITING, waitingEvents } from './waiting-events.js';
 
 /** An event to deliver. */
 export interface SecurityEvent {
@@ -24,102 +25,142 @@ interface SecurityEventRow extends Omit<SecurityEvent, 'at' | 'cause'> {
   readonly actor: AuditEvent['actor'] | null;
 }
 
-/** SQL: `event` is to be delivered to `stream`. */
-export const IS_WAITING = `"event"."resource_server" = "stream"."resource_server"
-  AND "event"."xid" >= "stream"."position"
-  AND ("event"."stream_id" IS NULL OR "event"."stream_id" = "stream"."id")
-  AND NOT EXISTS (SELECT FROM "event_acknowledgement"
-    WHERE "stream_id" = "stream"."id" AND "event_id" = "event"."id")`;
+export interface EventPoll {
+  readonly streamId: string;
+  readonly resourceServer: string;
+  readonly acknowledged: readonly string[];
+  readonly limit: number;
+  /** Audit kinds that cause events. */
+  readonly causes: readonly string[];
+  /** A stream that was not polled for so long does not exist any more. */
+  readonly silentMs: number;
+}
 
-/** The clocks of the database and of the server that stored the audit event may differ. */
+export interface PolledEvents {
+  /** The number of newly acknowledged events. */
+  readonly acknowledged: number;
+  /** The oldest events that the stream has not acknowledged. */
+  readonly events: readonly SecurityEvent[];
+  readonly moreAvailable: boolean;
+}
+
+/** Bounds the answer: a token has about 1 kB. */
+export const MAX_EVENTS = 200;
+
+/** Polls of one stream wait for each other, so that its place never moves back. */
+const LOCK = `
+  SELECT FROM "event_stream" WHERE "id" = $1 AND "resource_server" = $2
+    AND "polled_at" > now() - $3 * interval '1 millisecond'
+  FOR NO KEY UPDATE`;
+
+/**
+ * Moves the cursor to the first event to deliver, or to the end of the log. Transactions before it that are open may
+ * still add events: they are listed, and looked at by the next polls. So an open transaction, of whatever database,
+ * neither hides an event nor keeps the cursor back.
+ */
+const ACKNOWLEDGE = `
+  WITH "acknowledged" AS (
+    SELECT "event"."id", "event"."xid" FROM "event_stream" AS "stream" CROSS JOIN LATERAL (
+      SELECT "id", "xid", "resource_server", "stream_id" FROM "security_event"
+      WHERE "id" = ANY($2::uuid[]) ORDER BY "id" OFFSET 0) AS "event"
+    WHERE "stream"."id" = $1 AND ${IS_WAITING}),
+  "cursor" AS (
+    SELECT COALESCE("next"."id", ${FIRST_ID}) AS "id",
+      COALESCE("next"."xid", pg_snapshot_xmax(pg_current_snapshot())::text::bigint) AS "xid"
+    FROM "event_stream" AS "stream" LEFT JOIN LATERAL (
+      SELECT "event"."xid", "event"."id" FROM "security_event" AS "event"
+      WHERE ${IS_AHEAD} AND "event"."id" <> ALL($2::uuid[])
+      ORDER BY "event"."xid", "event"."id" LIMIT 1) AS "next" ON true
+    WHERE "stream"."id" = $1),
+  "open" AS (
+    SELECT COALESCE(array_agg("passed"."xid" ORDER BY "passed"."xid"), '{}') AS "xids" FROM (
+      SELECT "running"."xid"::text::bigint
+      FROM pg_snapshot_xip(pg_current_snapshot()) AS "running" ("xid"), "cursor"
+      WHERE "running"."xid"::text::bigint < "cursor"."xid"
+      UNION
+      SELECT "open"."xid" FROM "event_stream" AS "stream", unnest("open_xids") AS "open" ("xid")
+      WHERE "stream"."id" = $1 AND EXISTS (
+        SELECT FROM "security_event" AS "event"
+        WHERE ${IS_LATE} AND "event"."id" <> ALL($2::uuid[]) OFFSET 0)) AS "passed" ("xid")),
+  "moved" AS (
+    UPDATE "event_stream" AS "stream" SET "polled_at" = now(),
+      "cursor_xid" = "cursor"."xid", "cursor_id" = "cursor"."id", "open_xids" = "open"."xids",
+      "position" = GREATEST("position", LEAST("cursor"."xid", "open"."xids"[1]))
+    FROM "cursor", "open" WHERE "stream"."id" = $1),
+  "kept" AS (
+    INSERT INTO "event_acknowledgement" ("stream_id", "event_id", "xid")
+    SELECT $1, "acknowledged"."id", "acknowledged"."xid" FROM "acknowledged", "cursor", "open"
+    WHERE ("acknowledged"."xid", "acknowledged"."id") >= ("cursor"."xid", "cursor"."id")
+      OR "acknowledged"."xid" = ANY("open"."xids")
+    ON CONFLICT DO NOTHING),
+  "passed" AS (
+    DELETE FROM "event_acknowledgement" USING "cursor", "open"
+    WHERE "stream_id" = $1 AND ("event_acknowledgement"."xid", "event_id") < ("cursor"."xid", "cursor"."id")
+      AND "event_acknowledgement"."xid" <> ALL("open"."xids"))
+  SELECT count(*)::int AS "count" FROM "acknowledged"`;
+
+/**
+ * The clocks of the database and of the server that stored the audit event may differ. Only the index of an account's
+ * events has this order.
+ */
 const PAGE = `
   SELECT "event"."id", "event"."at", "event"."sid", "event"."account_id" AS "accountId", "event"."code",
     "event"."txn", "event"."state", "cause"."kind", "cause"."actor"
   FROM "event_stream" AS "stream"
-  JOIN "security_event" AS "event" ON ${IS_WAITING}
+  CROSS JOIN LATERAL (${waitingEvents(MAX_EVENTS + 1)}) AS "event"
   LEFT JOIN LATERAL (
     SELECT "kind", "actor" FROM "audit_event"
-    WHERE "audit_event"."account_id" = "event"."account_id"
-      AND "audit_event"."at" > "event"."at" - interval '1 hour'
-      AND "audit_event"."txn" = "event"."txn" AND "kind" = ANY($3)
-    ORDER BY "audit_event"."id" LIMIT 1) AS "cause" ON true
-  WHERE "stream"."id" = $1
-  ORDER BY "event"."xid", "event"."id" LIMIT $2`;
+    WHERE "account_id" IS NOT NULL AND "account_id" <= "event"."account_id"
+      AND ("account_id", "at") > ("event"."account_id", "event"."at" - interval '1 hour')
+      AND "txn" = "event"."txn" AND "kind" = ANY($2)
+    ORDER BY "account_id", "at", "id" LIMIT 1) AS "cause" ON true
+  WHERE "stream"."id" = $1 LIMIT $3`;
 
-/**
- * Events of an open transaction may still appear before later ones, so a stream's position never
- * passes the oldest of them. Later events are delivered meanwhile.
- */
-const MOVE = `
-  UPDATE "event_stream" AS "stream" SET "polled_at" = now(), "position" = GREATEST("position", LEAST(
-    pg_snapshot_xmin(pg_current_snapshot())::text::bigint,
-    (SELECT "event"."xid" FROM "security_event" AS "event"
-     WHERE ${IS_WAITING} AND "event"."id" <> ALL($4::uuid[])
-     ORDER BY "event"."xid", "event"."id" LIMIT 1)))
-  WHERE "id" = $1 AND "resource_server" = $2
-    AND "polled_at" > now() - $3 * interval '1 millisecond'
-  RETURNING "position"`;
-
-/** One statement, because a backend polls again for each event. */
-const ACKNOWLEDGE = `
-  WITH "counted" AS (
-    SELECT count(*)::int AS "count" FROM "event_stream" AS "stream"
-    JOIN "security_event" AS "event" ON ${IS_WAITING}
-    WHERE "stream"."id" = $1 AND "stream"."resource_server" = $2 AND "event"."id" = ANY($4::uuid[])),
-  "moved" AS (${MOVE}),
-  "added" AS (
-    INSERT INTO "event_acknowledgement" ("stream_id", "event_id", "xid")
-    SELECT $1, "id", "xid" FROM "security_event"
-    WHERE "id" = ANY($4::uuid[]) AND "resource_server" = $2
-      AND "xid" >= (SELECT "position" FROM "moved") AND ("stream_id" IS NULL OR "stream_id" = $1)
-    ON CONFLICT DO NOTHING),
-  "passed" AS (
-    DELETE FROM "event_acknowledgement"
-    WHERE "stream_id" = $1 AND "xid" < (SELECT "position" FROM "moved"))
-  SELECT "count" FROM "counted", "moved"`;
+const ARRIVED = `
+  SELECT "awaited"."id" FROM unnest($1::uuid[]) AS "awaited" ("id")
+  LEFT JOIN LATERAL (
+    SELECT "id", "resource_server", "position", "cursor_xid", "cursor_id", "open_xids"
+    FROM "event_stream" WHERE "event_stream"."id" = "awaited"."id" OFFSET 0) AS "stream" ON true
+  LEFT JOIN LATERAL (${waitingEvents(1)}) AS "event" ON true
+  WHERE "stream"."id" IS NULL OR "event"."id" IS NOT NULL`;
 
 /** The log of each backend, and its delivery to streams. */
 @Injectable()
 export class SecurityEventRepository {
   constructor(private readonly database: DatabaseService) {}
 
-  /**
-   * Acknowledges events and notes the poll.
-   * @returns the number of newly acknowledged events; null when the stream does not exist
-   */
-  async acknowledge(
-    { id, resourceServer }: { readonly id: string; readonly resourceServer: string },
-    acknowledged: readonly string[],
-    silentMs: number,
-  ): Promise<number | null> {
-    const parameters = [id, resourceServer, silentMs, acknowledged];
-    if (acknowledged.length === 0) {
-      const moved = await this.database.query(MOVE, parameters);
-      return moved.length === 0 ? null : 0;
-    }
-    const [row] = await this.database.query<{ count: number }>(ACKNOWLEDGE, parameters);
-    return row?.count ?? null;
-  }
-
-  /** Returns the oldest events that the stream has not acknowledged. @param causes audit kinds */
-  async page(streamId: string, limit: number, causes: readonly string[]): Promise<SecurityEvent[]> {
-    const rows = await this.database.query<SecurityEventRow>(PAGE, [streamId, limit, causes]);
-    return rows.map(({ at, kind, actor, ...event }) => ({
-      ...event,
-      at: at.getTime(),
-      cause: kind === null || actor === null ? null : { kind, actor },
-    }));
+  /** Acknowledges events, notes the poll, and reads the next events. @returns null without such a stream */
+  poll(poll: EventPoll): Promise<PolledEvents | null> {
+    const { streamId, resourceServer, acknowledged, limit, causes, silentMs } = poll;
+    return this.database.byIndex(async (tx) => {
+      const locked = await tx.query(LOCK, [streamId, resourceServer, silentMs]);
+      if (locked.length === 0) {
+        return null;
+      }
+      const [moved] = await tx.query<{ count: number }>(ACKNOWLEDGE, [streamId, acknowledged]);
+      const events = await page(tx, [streamId, causes, limit + 1]);
+      return {
+        acknowledged: moved?.count ?? 0,
+        events: events.slice(0, limit),
+        moreAvailable: events.length > limit,
+      };
+    });
   }
 
   /** Returns which of these streams have an event to deliver, or do not exist any more. */
   async arrivedAt(streamIds: readonly string[]): Promise<string[]> {
-    const rows = await this.database.query<{ id: string }>(
-      `SELECT "awaited"."id" FROM unnest($1::uuid[]) AS "awaited" ("id")
-       LEFT JOIN "event_stream" AS "stream" ON "stream"."id" = "awaited"."id"
-       WHERE "stream"."id" IS NULL
-         OR EXISTS (SELECT FROM "security_event" AS "event" WHERE ${IS_WAITING})`,
-      [streamIds],
+    const rows = await this.database.byIndex((tx) =>
+      tx.query<{ id: string }>(ARRIVED, [streamIds]),
     );
     return rows.map(({ id }) => id);
   }
+}
+
+async function page(tx: Transaction, parameters: readonly unknown[]): Promise<SecurityEvent[]> {
+  const rows = await tx.query<SecurityEventRow>(PAGE, parameters);
+  return rows.map(({ at, kind, actor, ...event }) => ({
+    ...event,
+    at: at.getTime(),
+    cause: kind === null || actor === null ? null : { kind, actor },
+  }));
 }
