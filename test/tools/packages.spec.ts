@@ -15,6 +15,7 @@ interface Locked {
   readonly resolved?: string;
   readonly deprecated?: string;
   readonly hasInstallScript?: boolean;
+  readonly optionalDependencies?: Readonly<Record<string, string>>;
   readonly engines?: { readonly node?: string };
 }
 
@@ -31,6 +32,13 @@ const { allowScripts } = read('package.json') as {
 it.each(FOLDERS)('names no registry in "%s/package-lock.json"', (folder) => {
   const places = locked(folder).flatMap(([, { resolved }]) => resolved ?? []);
   expect(places.filter((place) => !place.startsWith('file:'))).toEqual([]);
+});
+
+it.each(FOLDERS)('locks the packages of every platform in "%s/package-lock.json"', (folder) => {
+  const paths = locked(folder);
+  const names = new Set(paths.map(([path]) => path.replace(/^.*node_modules\//, '')));
+  const optional = paths.flatMap(([, entry]) => Object.keys(entry.optionalDependencies ?? {}));
+  expect(optional.filter((name) => !names.has(name))).toEqual([]);
 });
 
 it.each(RELEASES)('installs no package that refuses Node %s', (release) => {
