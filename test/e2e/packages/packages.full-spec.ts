@@ -70,7 +70,9 @@ const plain = (text: string): string => text.replace(/[\s'"]/g, '').replace(/,([
     writeFile(join(installed.folder, name), text);
   const start = async (runtime: keyof typeof commands, ...args: string[]): Promise<string> => {
     const [program = '', ...flags] = commands[runtime];
-    const { stdout } = await run(program, [...flags, ...args], { cwd: installed.folder });
+    // The webhooks of these tests are on this computer.
+    const env = { ...process.env, GATEHOUSE_PRIVATE_HOSTS: '127.0.0.1' };
+    const { stdout } = await run(program, [...flags, ...args], { cwd: installed.folder, env });
     return stdout;
   };
 
@@ -208,7 +210,6 @@ const plain = (text: string): string => text.replace(/[\s'"]/g, '').replace(/,([
       `import { createServer } from 'node:http';
        import { notifyReady } from './notify.mjs';
        import { receive } from './receive.mjs';
-       process.env.GATEHOUSE_PRIVATE_HOSTS = '127.0.0.1';
        const server = createServer(async (incoming, response) => {
          const body = Buffer.concat(await incoming.toArray());
          const { headers, method } = incoming;
