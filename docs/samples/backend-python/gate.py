@@ -61,8 +61,8 @@ class Gate:
             try:
                 # The token is valid for five minutes. Each poll waits for ten seconds at most.
                 self._http.fetch_token("/oauth/token")
-                self._keys = jwt.PyJWKSet.from_dict(self._http.get("/oauth/jwks").json())
                 for _ in range(6):
+                    self._keys = jwt.PyJWKSet.from_dict(self._http.get("/oauth/jwks").json())
                     self._poll()
             except Exception:
                 sleep(1)
