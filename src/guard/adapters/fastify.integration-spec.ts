@@ -20,6 +20,31 @@ beforeEach(async () => {
 afterEach(() => fixture.close());
 
 describe(fastifyGuard.name, () => {
+  describe('with inject()', () => {
+    const inject = async (headers: Readonly<Record<string, string | string[]>>) => {
+      const app = fastify();
+      await app.register(guard.fastify());
+      app.get('/', (request) => ({ account: accessOf(request)?.account }));
+      return app.inject({ url: '/', headers });
+    };
+
+    it('admits an injected request with a token, and releases it', async () => {
+      const token = await fixture.issuer.token({ account: 'ada' });
+      const answer = await inject({ authorization: `Bearer ${token}` });
+      expect([answer.statusCode, answer.json()]).toEqual([200, { account: 'ada' }]);
+      await waitFor('the release', () => guard.heldCount === 0);
+    });
+
+    it.each([
+      [{}, 401, 'missing-token'],
+      [{ authorization: 'Bearer x' }, 401, 'invalid-token'],
+      [{ authorization: ['Bearer x', 'Bearer x'] }, 400, 'invalid-request'],
+    ])('refuses an injected request with %j', async (headers, status, code) => {
+      const answer = await inject(headers as Record<string, string>);
+      expect([answer.statusCode, answer.json()]).toMatchObject([status, { code }]);
+    });
+  });
+
   describe('with HTTP/2', () => {
     let port: number;
     let client: ClientHttp2Session;
@@ -50,14 +75,14 @@ describe(fastifyGuard.name, () => {
       return { stream, status };
     };
 
-    it('admits a token, and releases the request', async () => {
+    it('admits a token over HTTP/2, and releases the request', async () => {
       const token = await fixture.issuer.token({ account: 'ada' });
       const { stream, status } = await ask('/', { authorization: `Bearer ${token}` });
       expect([status, await text(stream)]).toEqual([200, '{"account":"ada"}']);
       await waitFor('the release', () => guard.heldCount === 0);
     });
 
-    it('refuses a request without a token, and serves the metadata', async () => {
+    it('refuses a request over HTTP/2 without a token, and serves the metadata', async () => {
       expect((await ask('/')).status).toBe(401);
       expect((await ask('/.well-known/oauth-protected-resource')).status).toBe(200);
     });
@@ -128,7 +153,7 @@ describe(fastifyGuard.name, () => {
       await waitFor('the release', () => guard.heldCount === 0);
     });
 
-    it('refuses one without a token', async () => {
+    it('refuses a WebSocket without a token, and disconnects it', async () => {
       await start(() => undefined);
       const socket = new WebSocket(url, ['relay.v1']);
       const [, answer] = (await once(socket, 'unexpected-response')) as [unknown, IncomingMessage];
