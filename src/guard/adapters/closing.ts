@@ -72,14 +72,14 @@ export function closeSocket(
   reason: string,
   timers: Timers,
 ): void {
-  stopReading(socket);
-  if (!isWebSocket(request) || !socket.writable) {
-    socket.destroy();
-    return;
-  }
   const timer = timers.after(GRACE_MS, () => socket.destroy());
   socket.once('close', () => timer.cancel());
-  socket.end(closeFrame(reason), () => socket.destroy());
+  stopReading(socket);
+  if (isWebSocket(request) && socket.writable) {
+    socket.end(closeFrame(reason), () => socket.destroy());
+  } else {
+    socket.destroy();
+  }
 }
 
 /**

@@ -1,3 +1,4 @@
+import { EventEmitter } from 'node:events';
 import { createServer, request, type IncomingMessage, type Server } from 'node:http';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
@@ -7,9 +8,11 @@ import { GuardFixture } from '../../../test/fixtures/guard-fixture.js';
 import { answerTo, closeServer, listen } from '../../../test/helpers/local-server.js';
 import { upgrade as openUpgrade, RawWebSocket } from '../../../test/helpers/raw-websocket.js';
 import { waitFor } from '../../../test/helpers/wait.js';
+import { Random } from '../../common/runtime/random.js';
 import type { Guard } from '../guard.js';
 import { accessOf } from './credentials.js';
 import { EngineSession } from './engine-sessions.js';
+import { engineTargetOf } from './engine-target.js';
 
 const POLLING = '/chat/?EIO=4&transport=polling';
 const WEBSOCKET = '/chat/?EIO=4&transport=websocket';
@@ -118,11 +121,22 @@ describe('a target', () => {
     expect(guard.heldCount).toBe(0);
   });
 
-  it('reads a target without tabs, as the engine does', async () => {
-    const answer = await sendRaw('GET /chat/?EIO=4&trans\tport=polling');
-    // A later parser may refuse the tab.
-    expect(answer).toMatch(/^HTTP\/1\.1 40[01] /);
-    expect(answer).not.toContain('sid');
+  it.each([
+    POLLING,
+    '/chat/?EIO=4&trans\tport=polling&si\td=a',
+    '/chat/?EIO=4&tr%61nsport=poll%69ng&sid=%61',
+    '/chat/?&&transport=polling&=&sid=a+b%20c',
+    '/chat/?transport=polling&sid=a?b=c',
+    '/chat\\?transport=polling&sid=a\\b',
+    '/chat/%00?transport=polling&sid=%ff',
+    'http://other.example/chat/?transport=polling&sid=a',
+  ])('reads %j as the engine does', (url) => {
+    const read = engineTargetOf(guard, { url, headers: {} });
+    const incoming = { url } as { readonly _query?: Readonly<Record<string, string>> };
+    (sockets.engine as unknown as { prepare(one: object): void }).prepare(incoming);
+    const { transport = null, sid = null } = incoming._query ?? {};
+    expect(read).toMatchObject({ transport, sid });
+    expect(transport).toBe('polling');
   });
 
   it.each([
@@ -254,6 +268,23 @@ describe(EngineSession.name, () => {
     expect((await ask(POLLING, token)).text).toContain('"code":"token-expired"');
     const socket = await moveToWebSocket(address, token);
     socket.destroy();
+  });
+
+  it('ends all of its parts, also if one cannot be ended', async () => {
+    const [token = ''] = await tokens('ada');
+    const { clock, timers } = fixture;
+    const runtime = { clock, timers, random: new Random() };
+    const session = new EngineSession(guard, runtime, await guard.verify(token), token);
+    const ended: number[] = [];
+    [1, 2, 3].forEach((part) =>
+      session.add(new EventEmitter(), () => {
+        ended.push(part);
+        throw new RangeError('x');
+      }),
+    );
+    await fixture.issuer.endSession('ada');
+    await waitFor('the end', () => ended.length === 3);
+    expect([ended, fixture.logged.at(-1)?.reason]).toEqual([[1, 2, 3], 'RangeError']);
   });
 
   it('refuses the old token of its handshake after the lease', async () => {

@@ -18,6 +18,8 @@ interface OpenPacket {
   readonly pingTimeout: number;
 }
 
+type End = (reason: EndReason) => void;
+
 /** A request or socket of an engine session. */
 interface Part {
   once(event: 'close', listener: () => void): unknown;
@@ -26,7 +28,7 @@ interface Part {
 /** The requests and sockets of one engine session, which have the access of its handshake. */
 export class EngineSession {
   /** Functions that end the parts. */
-  private readonly open = new Set<(reason: EndReason) => void>();
+  private readonly open = new Set<End>();
   private readonly release: () => void;
   private readonly tokenDigest: string;
   private silence: Timer | null = null;
@@ -44,12 +46,12 @@ export class EngineSession {
     this.tokenDigest = digestOf(token);
     this.release = guard.hold(access, (reason) => {
       this.finish();
-      this.open.forEach((end) => end(reason));
+      endEach([...this.open], reason);
     });
   }
 
   /** Ends a request or socket with the session. It must not be closed yet. */
-  add(part: Part, end: (reason: EndReason) => void): void {
+  add(part: Part, end: End): void {
     this.silence?.cancel();
     this.open.add(end);
     part.once('close', () => {
@@ -86,6 +88,17 @@ export class EngineSession {
     this.silence?.cancel();
     this.release();
     this.onOver();
+  }
+}
+
+/** A part that cannot be ended keeps no other open. */
+function endEach([end, ...others]: readonly End[], reason: EndReason): void {
+  try {
+    end?.(reason);
+  } finally {
+    if (others.length > 0) {
+      endEach(others, reason);
+    }
   }
 }
 
