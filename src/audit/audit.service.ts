@@ -36,9 +36,13 @@ export class AuditService implements BeforeApplicationShutdown {
     this.log(event);
   }
 
-  /** @param reason a code of ours; never text from the caller */
-  refuse(provider: string, reason: string): void {
-    this.count({ kind: 'login-refused', actor: 'user', accountId: null, provider, reason });
+  /**
+   * @param reason a code of ours; never text from the caller
+   * @param detail likewise one of a bounded number; null = none
+   */
+  refuse(provider: string, reason: string, detail: string | null = null): void {
+    const event = { kind: 'login-refused', actor: 'user', accountId: null } as const;
+    this.count({ ...event, provider, reason, ...(detail !== null && { detail }) });
   }
 
   /**

@@ -41,11 +41,14 @@ export class LoginOutcomesService {
     });
   }
 
-  /** @param reason an error code, or the error in a return address */
-  refuse(method: string, reason: string): void {
+  /**
+   * @param reason an error code, or the error in a return address
+   * @param detail one of a bounded number of codes; null = none
+   */
+  refuse(method: string, reason: string, detail: string | null = null): void {
     const code = reason.replaceAll('_', '-');
     this.metrics.logins.inc({ method, outcome: 'refused', reason: code });
-    this.audit.refuse(method, code);
+    this.audit.refuse(method, code, detail);
   }
 
   private count(loginMethod: string, request: FastifyRequest, reply: FastifyReply): void {

@@ -61,6 +61,8 @@ export interface AuditEvent {
   readonly provider?: string;
   /** An error code, an eligibility reason, or an administrator's reason. */
   readonly reason?: string;
+  /** The error code of the provider of a refused login, or what of its answer was refused. */
+  readonly detail?: string;
   /** The created, revoked or used invitation; for a used one, the actor is its inviter. */
   readonly invitationId?: string;
   /** The session that was created, ended, or used to answer a device or a request. */

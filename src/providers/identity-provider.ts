@@ -27,15 +27,22 @@ export interface Exchange {
 
 export type ExchangeRefusal = 'access_denied' | 'invalid_response' | 'upstream_error';
 
+interface ProviderErrorOptions extends ErrorOptions {
+  /** The error code of the provider, or what of its answer was refused. Never text of an answer. */
+  readonly detail?: string | null;
+}
+
 /** The only error a provider throws; details of the upstream stay in its cause, for the log. */
 export class ProviderError extends Error {
   override readonly name = 'ProviderError';
+  readonly detail: string | null;
 
   constructor(
     readonly refusal: ExchangeRefusal,
-    options?: ErrorOptions,
+    { detail = null, ...options }: ProviderErrorOptions = {},
   ) {
     super(`The identity provider's answer was refused: ${refusal}`, options);
+    this.detail = detail;
   }
 }
 

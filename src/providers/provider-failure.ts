@@ -17,6 +17,19 @@ const NO_PROTOCOL_ANSWER = ['OAUTH_RESPONSE_IS_NOT_CONFORM', 'OAUTH_RESPONSE_IS_
 /** Errors about this server (RFC 6749, 5.2). Keycloak answers the second to a wrong secret. */
 const CLIENT_REFUSALS = ['invalid_client', 'unauthorized_client'];
 
+/** Codes of RFC 6749 (4.1.2.1, 5.2), OpenID Connect Core 1.0 (3.1.2.6) and GitHub. */
+const ERROR_CODES: readonly string[] = [
+  ...['access_denied', 'invalid_client', 'invalid_grant', 'invalid_request', 'invalid_scope'],
+  ...['server_error', 'temporarily_unavailable', 'unauthorized_client'],
+  ...['unsupported_grant_type', 'unsupported_response_type', 'account_selection_required'],
+  ...['consent_required', 'interaction_required', 'login_required', 'request_not_supported'],
+  ...['application_suspended', 'bad_refresh_token', 'bad_verification_code'],
+  ...['incorrect_client_credentials', 'redirect_uri_mismatch'],
+];
+
+/** Errors whose messages never quote an answer. */
+const PLAIN_CAUSES = ['OperationProcessingError', 'UnsupportedOperationError'];
+
 /** No request succeeds before the operator acts, so requests for other identities pause. */
 export const REFUSED_CLIENT_RETRY_MS = 60_000;
 
@@ -24,14 +37,54 @@ export function exchangeFailure(error: unknown): ProviderError {
   if (error instanceof ProviderError) {
     return error;
   }
-  return new ProviderError(refusalOf(error), { cause: withoutAnswer(error) });
+  return new ProviderError(refusalOf(error), {
+    cause: withoutAnswer(error),
+    detail: detailOf(error),
+  });
+}
+
+/** Returns a code of a provider, which browsers pass on, as one of a known list. */
+export function knownErrorCode(code: string): string {
+  return ERROR_CODES.includes(code) ? code : 'other';
+}
+
+export function claimDetail(claim: string): string {
+  return /^\w{1,20}$/.test(claim) ? `claim_${claim}` : 'claim_other';
+}
+
+/** Returns the failure, the error code of the provider, the claim, or the code of a library. */
+function detailOf(error: unknown): string | null {
+  const upstream = upstreamFailureIn(error);
+  if (upstream !== undefined) {
+    return upstream.failure;
+  }
+  if (error instanceof AuthorizationResponseError || error instanceof ResponseBodyError) {
+    return knownErrorCode(error.error);
+  }
+  const claim = claimIn(error);
+  return claim === null ? codeOf(error) || null : claimDetail(claim);
+}
+
+/** The name of the claim that jose or oauth4webapi refused; both have it in an error of their own. */
+function claimIn(error: unknown): string | null {
+  let claim: string | null = null;
+  for (let current = error; typeof current === 'object' && current !== null;) {
+    const { claim: name, cause } = current as {
+      readonly claim?: unknown;
+      readonly cause?: unknown;
+    };
+    claim = typeof name === 'string' ? name : claim;
+    current = cause;
+  }
+  return claim;
 }
 
 /** A failed or invalid response is not a refusal. */
 export function unknownBecause(error: unknown): Recheck {
   const upstream = upstreamFailureIn(error);
   if (upstream === undefined) {
-    return { outcome: 'unknown', reason: exchangeFailure(error).refusal };
+    const { refusal: reason, detail } = exchangeFailure(error);
+    return { outcome: 'unknown', reason, ...(detail !== null && { detail }) };
   }
   const { failure: reason, retryAfterMs, detail } = upstream;
   return {
@@ -61,8 +114,12 @@ export function withoutAnswer(error: unknown): Error {
   if (!(error instanceof Error)) {
     return new Error('Something that is no error was thrown.');
   }
+  const { cause } = error;
+  const inner = cause instanceof Error && PLAIN_CAUSES.includes(cause.name) ? cause.message : '';
   return new Error(
-    [error.name, error.message, codeOf(error), oauthCodeOf(error)].filter(Boolean).join(': '),
+    [error.name, error.message, inner, codeOf(error), oauthCodeOf(error)]
+      .filter(Boolean)
+      .join(': '),
   );
 }
 
@@ -92,7 +149,7 @@ export function upstreamFailureIn(error: unknown): UpstreamError | undefined {
 }
 
 /** Clients authenticate to the token endpoint by Basic; access tokens are Bearer tokens. */
-function isClientRefusal(error: Error): boolean {
+export function isClientRefusal(error: unknown): boolean {
   return error instanceof WWWAuthenticateChallengeError
     ? error.cause.some(({ scheme }) => scheme.toLowerCase() === 'basic')
     : error instanceof ResponseBodyError && CLIENT_REFUSALS.includes(error.error);
@@ -107,10 +164,12 @@ function refusalOf(error: unknown): ExchangeRefusal {
     : 'invalid_response';
 }
 
-/** Drops any text that is not a code of RFC 6749. */
+/** Drops any text that has not the form of a code. */
 function oauthCodeOf(error: Error): string {
-  const code = error instanceof ResponseBodyError ? error.error : '';
-  return /^[a-z_]{0,40}$/.test(code) ? code : 'other';
+  const isOfProvider =
+    error instanceof ResponseBodyError || error instanceof AuthorizationResponseError;
+  const code = isOfProvider ? error.error : '';
+  return /^\w{0,40}$/.test(code) ? code : 'other';
 }
 
 function codeOf(error: unknown): string {

@@ -58,6 +58,7 @@ export class ProviderHealthService {
   private readonly answered = new Map<string, number>();
   private readonly failures = new Map<string, ProviderFailure>();
   private readonly withoutRefreshToken = new Set<string>();
+  private readonly refusedAnswers = new Map<string, string>();
 
   constructor(
     @Inject(providersConfig.KEY) providers: ConfigType<typeof providersConfig>,
@@ -103,6 +104,20 @@ export class ProviderHealthService {
     this.answered.set(provider, this.clock.now());
     if (this.failing.delete(provider)) {
       this.logger.log({ msg: 'provider answers again', provider });
+    }
+  }
+
+  /** Reports an answer about a person that was refused, which leaves the person as they are. */
+  refusedAnswer(provider: string, reason: string, detail: string | undefined): void {
+    const refusal = `${reason} ${detail}`;
+    if (this.refusedAnswers.get(provider) !== refusal) {
+      this.refusedAnswers.set(provider, refusal);
+      this.logger.warn({
+        msg: 'answer of a provider about a person refused',
+        provider,
+        reason,
+        detail,
+      });
     }
   }
 
@@ -171,6 +186,8 @@ export class ObservedProvider implements IdentityProvider {
       this.health.succeeded(this.id);
     } else if (Object.hasOwn(UPSTREAM_FAILURES, answer.reason)) {
       this.health.failed(this.id, answer.reason as UpstreamFailure, answer.detail);
+    } else {
+      this.health.refusedAnswer(this.id, answer.reason, answer.detail);
     }
     return answer;
   }

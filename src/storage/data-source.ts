@@ -42,6 +42,7 @@ import { EndedRefusals1765000000000 } from './migrations/1765000000000-ended-ref
 import { RecycledNames1765110000000 } from './migrations/1765110000000-recycled-names.js';
 import { Organizations1765150000000 } from './migrations/1765150000000-organizations.js';
 import { EventCursors1765200000000 } from './migrations/1765200000000-event-cursors.js';
+import { AuditDetails1765300000000 } from './migrations/1765300000000-audit-details.js';
 
 export type DatabaseAddress =
   | ExternalDatabase
@@ -103,6 +104,7 @@ export function dataSourceOptions(settings: StorageSettings): PostgresDataSource
       RecycledNames1765110000000,
       Organizations1765150000000,
       EventCursors1765200000000,
+      AuditDetails1765300000000,
     ],
     migrationsTableName: MIGRATIONS_TABLE,
     migrationsTransactionMode: 'each',

@@ -14,6 +14,7 @@ import {
   DIRECT,
   oidcSettings,
   PATIENT_LIMITS,
+  recheckSubject,
   REDIRECT_URI,
 } from '../fixtures/provider-settings-fixture.js';
 
@@ -121,6 +122,84 @@ describe('private_key_jwt', () => {
       untilFilesAreRead();
       expect(await verdictOn(client)).toMatchObject(ACCEPTED);
     }
+  });
+});
+
+describe('a client secret', () => {
+  const BOTH = ['client_secret_basic', 'client_secret_post', 'private_key_jwt'];
+
+  it.each([
+    [undefined, null, 'client_secret_basic'],
+    [['client_secret_basic'], null, 'client_secret_basic'],
+    [BOTH, null, 'client_secret_post'],
+    [['client_secret_post'], null, 'client_secret_post'],
+    [['private_key_jwt'], null, 'client_secret_post'],
+    [BOTH, 'client_secret_basic', 'client_secret_basic'],
+    [undefined, 'client_secret_post', 'client_secret_post'],
+  ] as const)(
+    'is sent to a provider that lists %j, with the option %j, as %s',
+    async (listed, tokenEndpointAuthMethod, expected) => {
+      const fake = await FakeOpenIdProvider.start();
+      fake.breakage = {
+        discovery: (document) => ({
+          ...document,
+          token_endpoint_auth_methods_supported: listed,
+        }),
+      };
+      const client = new OidcProvider(
+        oidcSettings(fake.issuer, { tokenEndpointAuthMethod }),
+        new Runtime(clock),
+        DIRECT,
+        PATIENT_LIMITS,
+      );
+      expect(await verdictOn(client)).toMatchObject(ACCEPTED);
+      expect(fake.authMethods).toEqual([expected]);
+      await fake.close();
+    },
+  );
+
+  it.each(['client_secret_basic', 'client_secret_post'])(
+    'is accepted by a provider that lists both methods and registered %s alone',
+    async (method) => {
+      const fake = await FakeOpenIdProvider.start();
+      fake.registeredMethod = method;
+      fake.breakage = {
+        discovery: (document) => ({ ...document, token_endpoint_auth_methods_supported: BOTH }),
+      };
+      const client = new OidcProvider(
+        oidcSettings(fake.issuer),
+        new Runtime(clock),
+        DIRECT,
+        PATIENT_LIMITS,
+      );
+      const request = authorizationRequest();
+      const back = await fake.authorize(await client.authorizationUrl(request));
+      const { credentials } = await client.exchange(back, request);
+      expect(fake.authMethods.at(-1)).toBe(method);
+      // The method is known from then on.
+      fake.authMethods.length = 0;
+      const subject = recheckSubject({ subject: 'person-1', credentials });
+      const signal = new AbortController().signal;
+      expect(await client.recheck(subject, signal)).toMatchObject({ outcome: 'profile' });
+      expect(fake.authMethods).toEqual([method]);
+      fake.registeredMethod = 'none';
+      expect(await verdictOn(client)).toMatchObject(REFUSED);
+      await fake.close();
+    },
+  );
+
+  it('is accepted by a provider that lists both methods and does not decode Basic', async () => {
+    const fake = await FakeOpenIdProvider.start();
+    fake.decodesBasic = false;
+    const settings = oidcSettings(fake.issuer);
+    const clientOf = (): OidcProvider =>
+      new OidcProvider(settings, new Runtime(clock), DIRECT, PATIENT_LIMITS);
+    expect(await verdictOn(clientOf())).toMatchObject(REFUSED);
+    fake.breakage = {
+      discovery: (document) => ({ ...document, token_endpoint_auth_methods_supported: BOTH }),
+    };
+    expect(await verdictOn(clientOf())).toMatchObject(ACCEPTED);
+    await fake.close();
   });
 });
 

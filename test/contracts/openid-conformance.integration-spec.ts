@@ -12,6 +12,17 @@ import {
 } from '../fixtures/provider-settings-fixture.js';
 import { LOGIN_ROWS, TIME_ROWS, USERINFO, withClaims, without } from './openid-conformance.rows.js';
 
+const NULLS = { alg: null, use: null, key_ops: null, ext: null, x5c: null, 'x5t#S256': null };
+
+/** An answer of the provider with an error. */
+const failed = (error: string): Breakage => ({
+  callback: (query) => {
+    query.delete('code');
+    query.set('error', error);
+    query.set('error_description', 'a secret of alice');
+  },
+});
+
 describe('OpenID Connect conformance', () => {
   let op: FakeOpenIdProvider;
 
@@ -93,6 +104,95 @@ describe('OpenID Connect conformance', () => {
       expect(await logIn(provider)).toMatchObject({ refusal });
     }
     expect(op.requests.filter((path) => path === '/jwks')).toHaveLength(4);
+  });
+
+  it.each<[string, Breakage['keySet']]>([
+    ['null', (keys) => [null, ...keys]],
+    ['no object', (keys) => ['key', [], 1, ...keys]],
+    ['of a type that does not exist', (keys) => [{ kty: 'XYZ', kid: 'x' }, ...keys]],
+    ['without a type', (keys) => [{ kid: 'x' }, ...keys]],
+    ['repeated', (keys) => [...keys, ...keys]],
+    ['with members that are null', (keys) => keys.map((key) => ({ ...key, ...NULLS }))],
+    ['of another purpose with the same id', (keys) => [{ ...keys[0], use: 'enc' }, ...keys]],
+    ['another one with the same id', (keys, { n }) => [{ ...keys[0], n }, ...keys]],
+    ['another one with the same id, later', (keys, { n }) => [...keys, { ...keys[0], n }]],
+  ])('accepts a signature although a member of the key set is %s', async (_name, keySet) => {
+    op.breakage = { keySet };
+    expect(await logIn(providerFor())).toHaveProperty('profile');
+    op.breakage = { keySet, signature: 'foreign-key' };
+    const isPublished = _name.startsWith('another');
+    const outcome = await logIn(providerFor());
+    expect('profile' in outcome).toBe(isPublished);
+  });
+
+  it('accepts a token without a key id if all members of the key set are the same key', async () => {
+    const header = ({ alg }: { alg: string }): object => ({ alg });
+    op.breakage = { header, keySet: (keys) => [...keys, ...keys] };
+    expect(await logIn(providerFor())).toHaveProperty('profile');
+    op.breakage = { header, keySet: (keys, foreign) => [...keys, foreign] };
+    expect(await logIn(providerFor())).toMatchObject({ detail: 'ERR_JWKS_MULTIPLE_MATCHING_KEYS' });
+  });
+
+  it.each([null, ''])('treats the members %j of a token response as absent', async (value) => {
+    const absent = { refresh_token: value, scope: value, expires_in: value };
+    op.breakage = { tokenAnswer: (answer) => ({ ...answer, ...absent }) };
+    const provider = providerFor();
+    expect(await logIn(provider)).toMatchObject({ credentials: null });
+    op.breakage = {};
+    const { credentials } = (await logIn(provider)) as Exchange;
+    op.breakage = { tokenAnswer: (answer) => ({ ...answer, ...absent, id_token: value }) };
+    const subject = recheckSubject({ subject: 'person-1', credentials });
+    const signal = new AbortController().signal;
+    expect(await providerFor(USERINFO).recheck(subject, signal)).toMatchObject({
+      outcome: 'profile',
+    });
+    expect(subject.saved).toEqual([]);
+  });
+
+  it('accepts the further audiences that the entry trusts, and no others', async () => {
+    const aud = (...more: string[]): Breakage => ({
+      claims: withClaims({ aud: ['gatehouse', ...more], azp: 'gatehouse' }),
+    });
+    const trusting = { trustedAudiences: ['project-1', 'project-2'] };
+    op.breakage = aud('project-2', 'project-1');
+    expect(await logIn(providerFor(trusting))).toHaveProperty('profile');
+    expect(await logIn(providerFor())).toMatchObject({ detail: 'claim_aud' });
+    op.breakage = aud('project-1', 'project-3');
+    expect(await logIn(providerFor(trusting))).toMatchObject({ detail: 'claim_aud' });
+    op.breakage = { claims: withClaims({ aud: ['project-1'], azp: 'gatehouse' }) };
+    expect(await logIn(providerFor(trusting))).toMatchObject({ detail: 'claim_aud' });
+    op.breakage = { claims: withClaims({ aud: ['gatehouse', 'project-1'], azp: 'project-1' }) };
+    expect(await logIn(providerFor(trusting))).toMatchObject({ refusal: 'invalid_response' });
+  });
+
+  it.each<[string, Breakage, string, RegExp]>([
+    ['claim_aud', { claims: withClaims({ aud: 'another' }) }, 'invalid_response', /"aud"/],
+    ['claim_nonce', { claims: withClaims({ nonce: 'another' }) }, 'invalid_response', /"nonce"/],
+    ['claim_exp', { claims: withClaims({ exp: 1 }) }, 'invalid_response', /"exp"/],
+    ['claim_at_hash', { claims: withClaims({ at_hash: 'x' }) }, 'invalid_response', /^$/],
+    [
+      'OAUTH_INVALID_RESPONSE',
+      { callback: (query) => query.set('iss', 'https://evil.example') },
+      'invalid_response',
+      /unexpected "iss" \(issuer\) response parameter value/,
+    ],
+    [
+      'ERR_JWS_SIGNATURE_VERIFICATION_FAILED',
+      { signature: 'flipped' },
+      'invalid_response',
+      /signature verification failed/,
+    ],
+    ['consent_required', failed('consent_required'), 'invalid_response', /: consent_required$/],
+    ['access_denied', failed('access_denied'), 'access_denied', /: access_denied$/],
+    ['other', failed('a code that nobody lists'), 'invalid_response', /: other$/],
+    ['server_error', failed('server_error'), 'upstream_error', /server_error/],
+  ])('names what was refused: %s', async (detail, breakage, refusal, cause) => {
+    op.breakage = breakage;
+    const outcome = (await logIn(providerFor())) as ProviderError;
+    expect(outcome).toMatchObject({ refusal, detail });
+    const message = outcome.cause instanceof Error ? outcome.cause.message : '';
+    expect(message).toMatch(cause);
+    expect(message).not.toMatch(/evil|another|secret|alice/);
   });
 
   it('never caches an error in place of keys', async () => {

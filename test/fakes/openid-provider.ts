@@ -25,6 +25,7 @@ export interface Breakage {
   readonly signature?: 'none' | 'hs256' | 'foreign-key' | 'flipped';
   readonly userInfo?: (claims: Json) => Json;
   readonly tokenAnswer?: (answer: Json) => Json;
+  readonly keySet?: (keys: readonly JWK[], foreign: JWK) => readonly unknown[];
   readonly beforeSigning?: (provider: FakeOpenIdProvider) => Promise<void>;
   /** True if `claims` applies at a refresh only. */
   readonly onRefreshOnly?: true;
@@ -66,6 +67,12 @@ export class FakeOpenIdProvider {
   readonly requests: string[] = [];
   person: Json = { sub: 'person-1', preferred_username: 'alice', email: 'alice@acme.example' };
   isRevoked = false;
+  /** False for a provider that reads Basic credentials without their percent-encoding. */
+  decodesBasic = true;
+  /** The only method that the client is registered with; null = any. */
+  registeredMethod: string | null = null;
+  /** The methods with which the client authenticated. */
+  readonly authMethods: string[] = [];
   readonly refreshTokens: string[] = [];
   private readonly codes = new Map<string, Grant>();
   private keys: Key[] = [];
@@ -129,7 +136,7 @@ export class FakeOpenIdProvider {
       case '/.well-known/openid-configuration':
         return { status: 200, json: this.discovery() };
       case '/jwks':
-        return { status: 200, json: { keys: this.keys.map(({ jwk }) => jwk) } };
+        return { status: 200, json: { keys: this.keySet() } };
       case '/authorize':
         return this.authorization(request.url.searchParams);
       case '/token':
@@ -154,6 +161,11 @@ export class FakeOpenIdProvider {
     return this.breakage.discovery?.(document) ?? document;
   }
 
+  private keySet(): readonly unknown[] {
+    const keys = this.keys.map(({ jwk }) => jwk);
+    return this.breakage.keySet?.(keys, this.foreignKey.jwk) ?? keys;
+  }
+
   private authorization(parameters: URLSearchParams): Answer {
     const code = randomBytes(9).toString('base64url');
     const isPkce = parameters.get('code_challenge_method') === 'S256';
@@ -171,7 +183,12 @@ export class FakeOpenIdProvider {
 
   private async token(request: LocalRequest): Promise<Answer> {
     const parameters = new URLSearchParams(request.body);
-    if (!isClient(request.headers['authorization'])) {
+    const { authorization } = request.headers;
+    this.authMethods.push(
+      authorization === undefined ? 'client_secret_post' : 'client_secret_basic',
+    );
+    const isRegistered = [null, this.authMethods.at(-1)].includes(this.registeredMethod);
+    if (!isRegistered || !isClient(authorization, parameters, this.decodesBasic)) {
       return { status: 400, json: { error: 'invalid_client' } };
     }
     const isRefresh = parameters.get('grant_type') === 'refresh_token';
@@ -262,11 +279,20 @@ export class FakeOpenIdProvider {
   }
 }
 
-/** RFC 6749, 2.3.1: both parts are form-encoded before they are joined. */
-function isClient(authorization: string | undefined): boolean {
-  const basic = Buffer.from((authorization ?? '').replace(/^Basic /, ''), 'base64').toString();
-  const [id, secret] = basic
-    .split(':')
-    .map((part) => decodeURIComponent(part.replaceAll('+', ' ')));
-  return id === CLIENT.id && secret === CLIENT.secret;
+/** RFC 6749, 2.3.1: both parts of Basic credentials are form-encoded before they are joined. */
+function isClient(
+  authorization: string | undefined,
+  parameters: URLSearchParams,
+  isDecoded: boolean,
+): boolean {
+  if (authorization === undefined) {
+    const { id, secret } = CLIENT;
+    return parameters.get('client_id') === id && parameters.get('client_secret') === secret;
+  }
+  const basic = Buffer.from(authorization.replace(/^Basic /, ''), 'base64').toString();
+  const [id = '', ...rest] = basic.split(':');
+  const decoded = [id, rest.join(':')].map((part) =>
+    isDecoded ? decodeURIComponent(part.replaceAll('+', ' ')) : part,
+  );
+  return decoded[0] === CLIENT.id && decoded[1] === CLIENT.secret;
 }

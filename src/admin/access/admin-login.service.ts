@@ -90,6 +90,7 @@ export class AdminLoginService {
     const { profile } = await provider
       .exchange(callback, { ...flow, state })
       .catch((error: unknown) => {
+        this.logRefusal(error, provider.id);
         throw toRefusal(error, provider.id);
       });
     const caller = this.callerFor(provider.id, profile);
@@ -104,6 +105,15 @@ export class AdminLoginService {
     void reply.clearCookie(this.cookie, { path: '/', secure: this.sessions.isSecure });
     await this.sessions.begin(caller, { provider: provider.id, address }, reply);
     this.logger.log({ msg: 'administrator logged in', name: caller.name, role: caller.role });
+  }
+
+  private logRefusal(error: unknown, provider: string): void {
+    if (error instanceof ProviderError) {
+      const { refusal, detail } = error;
+      const cause = error.cause instanceof Error ? error.cause.message : undefined;
+      const msg = 'login of an administrator refused by the provider';
+      this.logger.warn({ msg, provider, refusal, detail, cause });
+    }
   }
 
   /** Returns null for a person in none of the groups. */

@@ -110,6 +110,12 @@ export class AuditEventDto {
   @ApiProperty({ required: false }) provider?: string;
   @ApiProperty({ required: false, description: 'A code, or why an operator acted.' })
   reason?: string;
+  @ApiProperty({
+    required: false,
+    description: 'The error code of the provider, or what of its answer was refused.',
+  })
+  detail?: string;
+
   @ApiProperty({ required: false }) sessionId?: string;
   @ApiProperty({ required: false, description: 'Of the client.' }) address?: string;
 

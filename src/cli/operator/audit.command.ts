@@ -9,7 +9,7 @@ const PERSON = /^[^\p{Cc}]{1,320}$/u;
 
 const LISTING: Listing<StoredAuditEvent> = {
   fields: [
-    ...(['id', 'at', 'kind', 'actor', 'accountId', 'provider', 'reason'] as const),
+    ...(['id', 'at', 'kind', 'actor', 'accountId', 'provider', 'reason', 'detail'] as const),
     ...(['invitationId', 'sessionId', 'address', 'tokenEnd'] as const),
     ...(['subject', 'login', 'email', 'count', 'issuer', 'signalTxn'] as const),
   ],
@@ -22,7 +22,7 @@ const LISTING: Listing<StoredAuditEvent> = {
     ['INVITATION', ({ invitationId = null }) => invitationId],
     ['PERSON', ({ email, login, subject = null }) => email ?? login ?? subject],
     ['ADDRESS', ({ address = null }) => address],
-    ['REASON', ({ reason = null }) => reason],
+    ['REASON', ({ reason = '', detail = '' }) => `${reason} ${detail}`.trim() || null],
     ['SIGNAL', ({ issuer = '', signalTxn = '' }) => `${issuer} ${signalTxn}`.trim() || null],
     ['TIMES', ({ count = 1 }) => String(count)],
   ],

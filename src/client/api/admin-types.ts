@@ -594,6 +594,8 @@ export interface components {
             provider?: string;
             /** @description A code, or why an operator acted. */
             reason?: string;
+            /** @description The error code of the provider, or what of its answer was refused. */
+            detail?: string;
             sessionId?: string;
             /** @description Of the client. */
             address?: string;

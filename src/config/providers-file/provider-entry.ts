@@ -18,7 +18,7 @@ import {
   texts,
   url,
 } from './entry-schema.js';
-import { SIGNATURE_ALGORITHMS } from './provider-settings.js';
+import { SIGNATURE_ALGORITHMS, TOKEN_ENDPOINT_AUTH_METHODS } from './provider-settings.js';
 import { SIGNALS } from './signals-entry.js';
 
 /** Ids with another meaning in the lists of providers. */
@@ -66,6 +66,10 @@ export const PROVIDER_ENTRY = object({
   ),
   clientSecretFile: optionalText(
     'File with the client secret, relative to the providers file. A change applies without a restart.',
+  ),
+  tokenEndpointAuthMethod: optionalChoice(
+    TOKEN_ENDPOINT_AUTH_METHODS,
+    'How the client secret is sent. Default: as the discovery document lists. If it lists both, client_secret_post, and client_secret_basic after a refusal.',
   ),
   clientSecretExpiresAt: v.optional(
     v.pipe(
@@ -167,6 +171,9 @@ export const PROVIDER_ENTRY = object({
   idTokenSigningAlg: optionalChoice(
     SIGNATURE_ALGORITHMS,
     'Registered algorithm of ID tokens and logout tokens. Others are refused. Default: those of the discovery document.',
+  ),
+  trustedAudiences: optionalTexts(
+    'Audiences that an ID token may have in addition to the client id, such as the project id of Zitadel. A token with any other audience is refused.',
   ),
   logoutTokenType: optionalChoice(
     ['logout+jwt', 'any'],

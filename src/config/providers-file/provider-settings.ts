@@ -10,6 +10,11 @@ export const SIGNATURE_ALGORITHMS = [
   ...(['ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'] as const),
 ] as const;
 
+/** How the client secret is sent (OpenID Connect Core 1.0, 9). */
+export const TOKEN_ENDPOINT_AUTH_METHODS = ['client_secret_basic', 'client_secret_post'] as const;
+
+export type TokenEndpointAuthMethod = (typeof TOKEN_ENDPOINT_AUTH_METHODS)[number];
+
 export interface GitHubProviderSettings extends GitHubRules {
   readonly clientId: string;
   readonly clientSecret: string;
@@ -35,6 +40,8 @@ export interface OidcProviderSettings extends OidcRules {
   /** null = the client authenticates by one of the two files below. */
   readonly clientSecret: string | null;
   readonly clientSecretFile: string | null;
+  /** null = as the discovery document says. */
+  readonly tokenEndpointAuthMethod: TokenEndpointAuthMethod | null;
   /** Unix milliseconds; null = not given. */
   readonly clientSecretExpiresAt: number | null;
   /** Private keys (PEM) for `private_key_jwt`; null = none. */
@@ -51,6 +58,8 @@ export interface OidcProviderSettings extends OidcRules {
   readonly formerIssuers: readonly string[];
   /** The algorithm that the client is registered with; null = those that discovery lists. */
   readonly idTokenSigningAlg: (typeof SIGNATURE_ALGORITHMS)[number] | null;
+  /** Audiences that an ID token may have in addition to the client id. */
+  readonly trustedAudiences: readonly string[];
   /** The `typ` that a logout token must have; `any` = it need not have one. */
   readonly logoutTokenType: 'logout+jwt' | 'any';
   /** `graphUrl`: null = that of the global service. */
@@ -94,6 +103,7 @@ export type StreamManagementSettings =
       readonly clientId: string;
       readonly clientSecret: string;
       readonly clientSecretFile: string | null;
+      readonly tokenEndpointAuthMethod: TokenEndpointAuthMethod;
       readonly scope: string;
     };
 

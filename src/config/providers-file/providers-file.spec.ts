@@ -40,6 +40,7 @@ describe('the providers file', () => {
       {
         ...OKTA,
         clientSecretFile: null,
+        tokenEndpointAuthMethod: null,
         clientSecretExpiresAt: null,
         clientKeyFile: null,
         clientAssertionFile: null,
@@ -48,6 +49,7 @@ describe('the providers file', () => {
         isOAuthConfigured: true,
         formerIssuers: [],
         idTokenSigningAlg: null,
+        trustedAudiences: [],
         logoutTokenType: 'any',
         redirectUrl: `${PUBLIC_URL}/v1/oauth/okta/callback`,
         scopes: ['openid', 'profile', 'email'],
@@ -75,10 +77,14 @@ describe('the providers file', () => {
         allow: { groupsAny: ['Engineering', ' engineering'], emailDomains: ['ACME.example'] },
         emailVerification: 'trustedIssuer',
         entra: { graph: true },
+        tokenEndpointAuthMethod: 'client_secret_basic',
+        trustedAudiences: ['Project-1', 'Project-1', '2'],
         ui: { buttonColor: '#1A2b3c' },
       },
     ]);
     expect(provider).toMatchObject({
+      tokenEndpointAuthMethod: 'client_secret_basic',
+      trustedAudiences: ['Project-1', '2'],
       allow: { groupsAny: ['engineering'], emailDomains: ['acme.example'] },
       emailVerification: 'trustedIssuer',
       entra: { graph: true },
@@ -158,6 +164,20 @@ describe('the providers file', () => {
     ['a number as client id', { ...OKTA, clientId: 5 }, '[0].clientId must be a text'],
     ['two secrets', { ...OKTA, clientSecretFile: 'x' }, '[0].clientSecret and clientSecretFile'],
     ['no secret', { ...OKTA, clientSecret: undefined }, '[0].clientSecret is missing'],
+    [
+      'another method for the secret',
+      { ...OKTA, tokenEndpointAuthMethod: 'none' },
+      '[0].tokenEndpointAuthMethod must be "client_secret_basic" or "client_secret_post".',
+    ],
+    [
+      'a method for a secret that is not used',
+      {
+        ...{ ...OKTA, clientSecret: undefined, clientAssertionFile: 'package.json' },
+        tokenEndpointAuthMethod: 'client_secret_post',
+      },
+      '[0].tokenEndpointAuthMethod has no effect with clientAssertionFile, which sends no secret.',
+    ],
+    ['an audience', { ...OKTA, trustedAudiences: 'x' }, '[0].trustedAudiences must be an array'],
     ['a secret and a key', { ...OKTA, clientKeyFile: 'x' }, '[0].clientSecret and clientKeyFile'],
     [
       'a key file that is missing',

@@ -93,6 +93,8 @@ function credentialsOf(
       '.clientSecret',
       'is missing; set it, clientSecretFile, clientKeyFile or clientAssertionFile.',
     );
+  } else if (entry.tokenEndpointAuthMethod !== undefined && !name.startsWith('clientSecret')) {
+    problem('.tokenEndpointAuthMethod', `has no effect with ${name}, which sends no secret.`);
   } else if (name === 'clientSecret') {
     return { ...credentials, clientSecret: value };
   } else if (typeof value === 'string') {
@@ -178,9 +180,10 @@ function settingsOf(
 > {
   const entry = { ...given, ...credentials };
   const { displayName = entry.id, prompt = null, idTokenSigningAlg = null, entra, ui } = entry;
-  const { clientSecretExpiresAt: end } = entry;
+  const { clientSecretExpiresAt: end, tokenEndpointAuthMethod = null } = entry;
   return {
     ...entry,
+    tokenEndpointAuthMethod,
     clientSecretExpiresAt: end === undefined ? null : Date.parse(end),
     displayName,
     prompt,

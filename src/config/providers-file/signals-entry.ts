@@ -9,6 +9,7 @@ import {
   text,
   url,
 } from './entry-schema.js';
+import { TOKEN_ENDPOINT_AUTH_METHODS } from './provider-settings.js';
 
 /** The field `signals` of an entry of the providers file. */
 export const SIGNALS = section(
@@ -68,6 +69,11 @@ export const SIGNALS = section(
             clientSecret: optionalText('Client secret. Either this or clientSecretFile is needed.'),
             clientSecretFile: optionalText(
               'File with the client secret, relative to the providers file. During a rotation it has two, one a line, of which the last is sent. A change applies without a restart.',
+            ),
+            tokenEndpointAuthMethod: optionalChoice(
+              TOKEN_ENDPOINT_AUTH_METHODS,
+              'How the client secret is sent.',
+              'client_secret_basic',
             ),
             scope: optionalText('Scope to ask for.', 'ssf.manage ssf.read'),
           },

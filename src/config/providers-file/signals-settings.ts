@@ -115,7 +115,7 @@ function managementOf(
   if (hasToken) {
     problem(`${SHARED}.managementClient`, 'and a management token are both set; keep one of them.');
   }
-  const { tokenUrl, clientId, scope, clientSecret, clientSecretFile } = managementClient;
+  const { clientSecret, clientSecretFile, ...client } = managementClient;
   if ((clientSecret === undefined) === (clientSecretFile === undefined)) {
     problem(`${SHARED}.managementClient`, 'needs either clientSecret or clientSecretFile.');
     return null;
@@ -131,7 +131,7 @@ function managementOf(
       report((error as Error).message);
     }
   }
-  return { kind: 'client', tokenUrl, clientId, scope, clientSecret: text, clientSecretFile: path };
+  return { kind: 'client', ...client, clientSecret: text, clientSecretFile: path };
 }
 
 function revocationOf(

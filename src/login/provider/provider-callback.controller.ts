@@ -57,7 +57,7 @@ export class ProviderCallbackController {
     const search = start === -1 ? '' : request.url.slice(start);
     const answer = await this.callbacks.handleCallback(provider, search, request.ip);
     if (answer.error !== null && answer.flow === 'auth') {
-      this.outcomes.refuse(provider, answer.error);
+      this.outcomes.refuse(provider, answer.error, answer.detail);
     }
     if (answer.question === null) {
       await reply.header('cache-control', 'no-store').redirect(answer.location, 302);

@@ -25,6 +25,8 @@ interface CallbackAnswer {
   readonly flow: 'auth' | 'connect';
   /** The error in the return address; null when the login continues. */
   readonly error: string | null;
+  /** The error code of the provider, or what of its answer was refused; null = nothing more. */
+  readonly detail: string | null;
 }
 
 /** Always answers with a redirect: the caller is a browser with a user, not a program. */
@@ -62,7 +64,8 @@ export class ProviderCallbackService {
           : await this.addPending(provider, flow, search, address);
       return to(answer);
     } catch (error) {
-      return to({ error: this.toReturnError(error, id) });
+      const detail = error instanceof ProviderError ? error.detail : null;
+      return { ...to({ error: this.toReturnError(error, id) }), detail };
     }
   }
 
@@ -75,13 +78,14 @@ export class ProviderCallbackService {
     const { flow: name, pending = null, error = null } = query;
     const port = flow?.loopbackPort ?? null;
     if (flow === null || port === null) {
-      return { location: returnLocation(base, query), question: null, flow: name, error };
+      const location = returnLocation(base, query);
+      return { location, question: null, flow: name, error, detail: null };
     }
     const location = returnLocation(loopbackAddress(port, flow.provider), query);
     const provider = this.providers.displayName(flow.provider);
     const code = loopbackCode(new URLSearchParams(search).get('state') ?? '');
     const question = { provider, port, code, flow: name, error, pending, location };
-    return { location, question, flow: name, error };
+    return { location, question, flow: name, error, detail: null };
   }
 
   /** A state is used up by its first request, at the address of any provider (mix-up attacks). */
@@ -124,8 +128,9 @@ export class ProviderCallbackService {
   private toReturnError(error: unknown, provider: string): string {
     if (error instanceof ProviderError) {
       const isDenied = error.refusal === 'access_denied';
+      const { refusal, detail } = error;
       const cause = error.cause instanceof Error ? error.cause.message : undefined;
-      const facts = { msg: 'provider login refused', provider, refusal: error.refusal, cause };
+      const facts = { msg: 'provider login refused', provider, refusal, detail, cause };
       this.logger[isDenied ? 'debug' : 'warn'](facts);
       return isDenied ? 'access_denied' : 'upstream_error';
     }

@@ -63,7 +63,7 @@ export class ProviderExchangeService {
     const { profile, ...kept } = await provider.exchange(callback, { ...flow, state });
     const verdict = this.proofs.judge(provider.id, profile);
     if (verdict.status === 'unknown') {
-      throw new ProviderError('upstream_error', { cause: new Error(verdict.reason) });
+      throw new ProviderError('upstream_error', { detail: verdict.reason });
     }
     const { subject, facts } = profile;
     const authority = this.proofs.authorityOf(provider.id);

@@ -7,6 +7,7 @@ import { SecretFile } from '../../config/environment/secret-file.js';
 import type { GitHubProviderSettings } from '../../config/providers-file/provider-settings.js';
 import { ProviderError, type ProviderCredentials } from '../identity-provider.js';
 import { readJson, UpstreamError, type UpstreamHttp } from '../http/upstream-http.js';
+import { knownErrorCode } from '../provider-failure.js';
 import { ORGANIZATION, type GitHubApi } from './github-api.js';
 import type { GitHubOrganizations } from './github-organizations.js';
 
@@ -38,7 +39,7 @@ const RENEW_USER_TOKEN_BEFORE_MS = 60_000;
 /** The code or refresh token is no longer valid. */
 export class GitHubGrantSpent extends ProviderError {
   constructor(readonly reason: string) {
-    super('invalid_response');
+    super('invalid_response', { detail: reason });
   }
 }
 
@@ -114,7 +115,7 @@ export class GitHubUserTokens {
       throw new UpstreamError('invalid_client', { detail: answer.error });
     }
     if (answer.access_token === '') {
-      throw new UpstreamError('unexpected_answer');
+      throw new UpstreamError('unexpected_answer', { detail: knownErrorCode(answer.error) });
     }
     const lifetime = answer.expires_in;
     return {

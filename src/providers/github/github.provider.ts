@@ -16,7 +16,7 @@ import {
 } from '../identity-provider.js';
 import { PassportFlow, PassportProvider } from '../passport/passport-flow.js';
 import { GitHubStrategy } from '../passport/strategies.js';
-import { failedStep, unknownBecause } from '../provider-failure.js';
+import { failedStep, knownErrorCode, unknownBecause } from '../provider-failure.js';
 import { GitHubApi, type GitHubLookup, type GitHubUser } from './github-api.js';
 import { GitHubMemberships, readOrgEntry } from './github-memberships.js';
 import { GitHubOrganizations } from './github-organizations.js';
@@ -145,7 +145,7 @@ export class GitHubProvider extends PassportProvider implements IdentityProvider
     const user = await this.api.userByToken(token.accessToken);
     if (typeof user === 'string') {
       const refusal = user === 'suspended' ? 'access_denied' : 'upstream_error';
-      throw new ProviderError(refusal, { cause: new Error(`GitHub's answer: ${user}`) });
+      throw new ProviderError(refusal, { detail: `user_${user}` });
     }
     const isKept = this.appTokens === null;
     const profile = await this.profileOf(user, isKept ? token.accessToken : null);
@@ -261,11 +261,13 @@ function codeIn(parameters: URLSearchParams, expectedState: string): string {
   if (state !== expectedState || otherStates.length > 0 || otherCodes.length > 0) {
     throw new ProviderError('invalid_response');
   }
-  if (parameters.get('error') === 'access_denied') {
-    throw new ProviderError('access_denied');
+  const error = parameters.get('error');
+  if (error !== null) {
+    const refusal = error === 'access_denied' ? error : 'invalid_response';
+    throw new ProviderError(refusal, { detail: knownErrorCode(error) });
   }
-  if (parameters.has('error') || code === undefined || code === '') {
-    throw new ProviderError('invalid_response');
+  if (code === undefined || code === '') {
+    throw new ProviderError('invalid_response', { detail: 'no_code' });
   }
   return code;
 }

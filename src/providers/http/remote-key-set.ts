@@ -3,6 +3,7 @@ import {
   decodeProtectedHeader,
   errors,
   jwtVerify,
+  type JWK,
   type JWTVerifyOptions,
   type JWTVerifyResult,
 } from 'jose';
@@ -16,7 +17,13 @@ interface FetchedKeys {
   readonly keys: ReturnType<typeof createLocalJWKSet>;
 }
 
-const KEY_SET = v.object({ keys: v.array(v.record(v.string(), v.unknown())) });
+/** Members that are no keys are ignored (RFC 7517, 5). */
+const KEY = v.fallback(v.nullable(v.looseObject({ kty: v.string() })), null);
+
+const KEY_SET = v.pipe(
+  v.object({ keys: v.array(KEY) }),
+  v.transform(({ keys }) => ({ keys: differentKeys(keys.filter((key) => key !== null)) })),
+);
 
 const KEYS_MAX_AGE_MS = 5 * 60 * 1000;
 
@@ -58,7 +65,7 @@ export class RemoteKeySet {
     let current = kept ?? (await this.refresh(jwksUri));
     for (;;) {
       try {
-        return await jwtVerify(token, current.keys, options);
+        return await verifyWith(token, current.keys, options);
       } catch (error) {
         if (current.number > begunBefore || !isOfUnknownKey(token, error)) {
           throw error;
@@ -106,5 +113,45 @@ function isOfUnknownKey(token: string, error: unknown): boolean {
     error instanceof errors.JWKSNoMatchingKey ||
     (error instanceof errors.JWSSignatureVerificationFailed &&
       decodeProtectedHeader(token).kid === undefined)
+  );
+}
+
+/** Tries each of several keys with the key id of the token. Without one, several keys refuse it. */
+async function verifyWith(
+  token: string,
+  keys: FetchedKeys['keys'],
+  options: JWTVerifyOptions,
+): Promise<JWTVerifyResult> {
+  let failure: unknown;
+  try {
+    return await jwtVerify(token, keys, options);
+  } catch (error) {
+    const isOfOneId = decodeProtectedHeader(token).kid !== undefined;
+    if (!(error instanceof errors.JWKSMultipleMatchingKeys) || !isOfOneId) {
+      throw error;
+    }
+    failure = error;
+    for await (const key of error) {
+      try {
+        return await jwtVerify(token, key, options);
+      } catch (other) {
+        failure = other;
+        if (!(other instanceof errors.JWSSignatureVerificationFailed)) {
+          break;
+        }
+      }
+    }
+  }
+  throw failure;
+}
+
+/** Drops repeated keys, and members of keys that are null, with which no key is imported. */
+function differentKeys(keys: readonly JWK[]): JWK[] {
+  const texts = keys.map((key) => {
+    const members = Object.entries(key).filter(([, value]) => value !== null);
+    return JSON.stringify(members.sort(([one], [other]) => (one < other ? -1 : 1)));
+  });
+  return [...new Set(texts)].map(
+    (text) => Object.fromEntries(JSON.parse(text) as [string, unknown][]) as unknown as JWK,
   );
 }

@@ -74,11 +74,11 @@ export const OPERATOR_FAILURES: readonly string[] = [
 
 interface UpstreamErrorOptions extends ErrorOptions {
   readonly retryAfterMs?: number | undefined;
-  /** An error code, for the log. */
+  /** An error code, or what is at the address of a discovery document; for the log. */
   readonly detail?: string | undefined;
 }
 
-/** Never quotes the response. */
+/** Never quotes the response, but for the issuer of a discovery document. */
 export class UpstreamError extends Error {
   override readonly name = 'UpstreamError';
   readonly retryAfterMs: number | undefined;

@@ -11,7 +11,11 @@ import type { Clock } from '../../common/runtime/clock.js';
 import { UpstreamError } from '../http/upstream-http.js';
 import { SecretFile } from '../../config/environment/secret-file.js';
 import { readClientKeys, type ClientKey } from '../../config/providers-file/client-keys.js';
-import type { OidcProviderSettings } from '../../config/providers-file/provider-settings.js';
+import {
+  TOKEN_ENDPOINT_AUTH_METHODS,
+  type OidcProviderSettings,
+  type TokenEndpointAuthMethod,
+} from '../../config/providers-file/provider-settings.js';
 
 const ASSERTION_TYPE = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
 
@@ -25,6 +29,8 @@ export class ClientAuthentication {
   private readonly secret: SecretFile<string> | null;
   private readonly keys: SecretFile<Keys | null> | null;
   private readonly assertion: SecretFile<string> | null;
+  /** The method that a provider with both refused last; null = none. */
+  private refused: TokenEndpointAuthMethod | null = null;
 
   constructor(
     private readonly settings: OidcProviderSettings,
@@ -52,11 +58,31 @@ export class ClientAuthentication {
     if (this.assertion !== null) {
       return assertionOf(await this.assertion.current());
     }
-    const secret = (await this.secret?.current()) ?? '';
-    const methods = metadata.token_endpoint_auth_methods_supported ?? ['client_secret_basic'];
-    return methods.includes('client_secret_basic')
-      ? ClientSecretBasic(secret)
-      : ClientSecretPost(secret);
+    return clientSecretAuth(this.secretMethod(metadata), (await this.secret?.current()) ?? '');
+  }
+
+  /**
+   * Providers that list both often read Basic credentials without the percent-encoding of RFC 6749,
+   * 2.3.1, and some accept from a client only the one that it is registered with.
+   * @returns true if the request may be sent once more, with the other method
+   */
+  usesOtherAfterRefusal(metadata: ServerMetadata): boolean {
+    const isChosen = this.secret === null || this.settings.tokenEndpointAuthMethod !== null;
+    if (isChosen || !listsBoth(metadata)) {
+      return false;
+    }
+    this.refused = this.secretMethod(metadata);
+    return true;
+  }
+
+  private secretMethod(metadata: ServerMetadata): TokenEndpointAuthMethod {
+    const { tokenEndpointAuthMethod } = this.settings;
+    // Basic is the default of Discovery 1.0.
+    const { token_endpoint_auth_methods_supported: listed = ['client_secret_basic'] } = metadata;
+    const isBasic = listsBoth(metadata)
+      ? this.refused === 'client_secret_post'
+      : listed.includes('client_secret_basic');
+    return tokenEndpointAuthMethod ?? (isBasic ? 'client_secret_basic' : 'client_secret_post');
   }
 
   /** Includes keys that do not sign yet or any more. @returns null without keys */
@@ -88,6 +114,14 @@ export class ClientAuthentication {
       },
     );
   }
+}
+
+export function clientSecretAuth(method: TokenEndpointAuthMethod, secret: string): ClientAuth {
+  return method === 'client_secret_post' ? ClientSecretPost(secret) : ClientSecretBasic(secret);
+}
+
+function listsBoth({ token_endpoint_auth_methods_supported: listed }: ServerMetadata): boolean {
+  return TOKEN_ENDPOINT_AUTH_METHODS.every((method) => listed?.includes(method));
 }
 
 async function publicKeyOf({ publicJwk, algorithms }: ClientKey): Promise<JWK> {

@@ -14,9 +14,11 @@ import * as v from 'valibot';
 import type { OidcProviderSettings } from '../../config/providers-file/provider-settings.js';
 import type { AuthorizationRequest } from '../identity-provider.js';
 import type { UpstreamHttp } from '../http/upstream-http.js';
+import { isClientRefusal } from '../provider-failure.js';
 import type { ClientAuthentication } from './client-authentication.js';
 import type { OidcDiscovery } from './oidc-discovery.js';
 import type { OidcTokenVerifier } from './oidc-token-verifier.js';
+import { withoutAbsent } from './token-answer.js';
 
 export type Claims = Readonly<Record<string, unknown>>;
 
@@ -57,12 +59,15 @@ export class OidcClient {
     // Behind a proxy, the host of the callback may differ from the registered one.
     const returned = new URL(request.redirectUri);
     returned.search = callback.search;
-    const answer = await authorizationCodeGrant(await this.configuration(metadata), returned, {
+    const checks = {
       pkceCodeVerifier: request.codeVerifier,
       expectedState: request.state,
       expectedNonce: request.nonce,
       idTokenExpected: true,
-    });
+    };
+    const answer = await this.asClient(metadata, async () =>
+      authorizationCodeGrant(await this.configuration(metadata), returned, checks),
+    );
     return this.verified(answer, metadata);
   }
 
@@ -98,13 +103,31 @@ export class OidcClient {
 
   private async requestRefresh(refreshToken: string, keep: (token: string | null) => void) {
     const metadata = await this.discovery.metadata();
-    const configuration = await this.configuration(metadata, async (url, init) => {
-      const response = await this.http.fetch(url, init);
+    const fetch: CustomFetch = async (url, init) => {
+      const response = await withoutAbsent(await this.http.fetch(url, init));
       // Read here, because openid-client returns no part of an answer with an invalid ID token.
       keep(await refreshTokenIn(response.clone()));
       return response;
-    });
-    return { metadata, answer: await refreshTokenGrant(configuration, refreshToken) };
+    };
+    const answer = await this.asClient(metadata, async () =>
+      refreshTokenGrant(await this.configuration(metadata, fetch), refreshToken),
+    );
+    return { metadata, answer };
+  }
+
+  /** A provider authenticates the client before it looks at a code or a refresh token. */
+  private async asClient<Answer>(
+    metadata: ServerMetadata,
+    send: () => Promise<Answer>,
+  ): Promise<Answer> {
+    try {
+      return await send();
+    } catch (error) {
+      if (isClientRefusal(error) && this.authentication.usesOtherAfterRefusal(metadata)) {
+        return send();
+      }
+      throw error;
+    }
   }
 
   private async verified(
@@ -125,7 +148,7 @@ export class OidcClient {
   /** Created for each operation, because it contains the fetch function; it has no other state. */
   private async configuration(
     metadata: ServerMetadata,
-    fetch: CustomFetch = (url, init) => this.http.fetch(url, init),
+    fetch: CustomFetch = async (url, init) => withoutAbsent(await this.http.fetch(url, init)),
   ): Promise<Configuration> {
     const { clientId, httpTimeoutSeconds, idTokenSigningAlg } = this.settings;
     const authentication = await this.authentication.method(metadata);

@@ -2,6 +2,7 @@ import { Runtime } from '../../common/runtime/runtime.js';
 import { FakeOpenIdProvider } from '../../../test/fakes/openid-provider.js';
 import { DIRECT, oidcSettings } from '../../../test/fixtures/provider-settings-fixture.js';
 import { ManualClock } from '../../../test/fixtures/manual-clock.js';
+import type { Fault } from '../../../test/helpers/local-server.js';
 import { OidcDiscovery } from './oidc-discovery.js';
 import { UpstreamHttp } from '../http/upstream-http.js';
 
@@ -57,6 +58,24 @@ describe(OidcDiscovery, () => {
 
   it('compares the issuer as text: a slash more is another issuer', async () => {
     op.breakage = { discovery: (document) => ({ ...document, issuer: `${op.issuer}/` }) };
-    await expect(discovery.metadata()).rejects.toMatchObject({ failure: 'bad_discovery' });
+    await expect(discovery.metadata()).rejects.toMatchObject({
+      ...{ failure: 'bad_discovery', detail: `the issuer ${op.issuer}/` },
+    });
+  });
+
+  it.each<[string, Fault | object]>([
+    ['HTTP 404', 'not-found'],
+    ['no JSON', 'html'],
+    ['no issuer', { issuer: undefined }],
+    ['no issuer', { issuer: 'a b' }],
+    ['no issuer', { issuer: `https://${'x'.repeat(200)}` }],
+    ['the issuer https://idp.example', { issuer: 'https://idp.example' }],
+  ])('names what was found in place of the document: %s', async (detail, given) => {
+    if (typeof given === 'string') {
+      op.faults.set(PATH, given);
+    } else {
+      op.breakage = { discovery: (document) => ({ ...document, ...given }) };
+    }
+    await expect(discovery.metadata()).rejects.toMatchObject({ failure: 'bad_discovery', detail });
   });
 });

@@ -7,6 +7,7 @@ import {
 } from 'openid-client';
 import type { Clock } from '../../common/runtime/clock.js';
 import type { OidcProviderSettings } from '../../config/providers-file/provider-settings.js';
+import { foundDocument } from '../http/found-document.js';
 import { UpstreamError, upstreamErrorIn, type UpstreamHttp } from '../http/upstream-http.js';
 import { withoutAnswer } from '../provider-failure.js';
 
@@ -21,6 +22,8 @@ export class OidcDiscovery {
   private staleAt = 0;
   private failures = 0;
   private lastFailure: Error | null = null;
+  /** The last answer in place of the expected document, for the operator. */
+  private found: string | undefined;
   private pending: Promise<ServerMetadata> | null = null;
 
   constructor(
@@ -63,7 +66,9 @@ export class OidcDiscovery {
         reached === undefined || reached.failure === 'unexpected_answer'
           ? 'bad_discovery'
           : reached.failure;
-      const detail = reached?.detail ?? cause?.message;
+      const isOther = this.found !== `the issuer ${this.settings.issuer}`;
+      const detail =
+        failure === 'bad_discovery' && isOther ? this.found : (reached?.detail ?? cause?.message);
       throw new UpstreamError(failure, { cause, retryAfterMs, detail });
     }
     return this.known;
@@ -72,7 +77,11 @@ export class OidcDiscovery {
   private async request(): Promise<ServerMetadata> {
     const issuer = new URL(this.settings.issuer);
     const configuration = await discovery(issuer, this.settings.clientId, undefined, None(), {
-      [customFetch]: (url, init) => this.http.fetch(url, init),
+      [customFetch]: async (url, init) => {
+        const response = await this.http.fetch(url, init);
+        this.found = await foundDocument(response);
+        return response;
+      },
       timeout: this.settings.httpTimeoutSeconds,
       execute: issuer.protocol === 'http:' ? [allowInsecureRequests] : [],
     });

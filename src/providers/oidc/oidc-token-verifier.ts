@@ -18,6 +18,7 @@ import {
   ProviderError,
   type LogoutNotice,
 } from '../identity-provider.js';
+import { claimDetail } from '../provider-failure.js';
 import { RemoteKeySet } from '../http/remote-key-set.js';
 import type { UpstreamHttp } from '../http/upstream-http.js';
 
@@ -73,13 +74,17 @@ export class OidcTokenVerifier {
       maxTokenAge: MAX_ID_TOKEN_AGE_SECONDS,
       requiredClaims: ['sub', 'exp', 'iat'],
     });
-    const isOurs =
-      SUBJECT.test(payload.sub ?? '') &&
-      [payload.aud].flat().every((audience) => audience === this.settings.clientId) &&
-      (payload['azp'] === undefined || payload['azp'] === this.settings.clientId) &&
-      fitsHash(payload['at_hash'], accessToken, protectedHeader.alg);
-    if (!isOurs) {
-      throw new ProviderError('invalid_response');
+    const { clientId, trustedAudiences } = this.settings;
+    const trusted = [clientId, ...trustedAudiences];
+    const claims = {
+      sub: SUBJECT.test(payload.sub ?? ''),
+      aud: [payload.aud].flat().every((audience) => trusted.includes(String(audience))),
+      azp: payload['azp'] === undefined || payload['azp'] === clientId,
+      at_hash: fitsHash(payload['at_hash'], accessToken, protectedHeader.alg),
+    };
+    const wrong = Object.entries(claims).find(([, isRight]) => !isRight);
+    if (wrong !== undefined) {
+      throw new ProviderError('invalid_response', { detail: claimDetail(wrong[0]) });
     }
     return payload;
   }

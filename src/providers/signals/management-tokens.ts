@@ -1,6 +1,5 @@
 import {
   allowInsecureRequests,
-  ClientSecretBasic,
   clientCredentialsGrant,
   Configuration,
   customFetch,
@@ -13,6 +12,8 @@ import {
 } from '../../config/providers-file/bearer-tokens.js';
 import { SecretFile } from '../../config/environment/secret-file.js';
 import type { StreamManagementSettings } from '../../config/providers-file/provider-settings.js';
+import { clientSecretAuth } from '../oidc/client-authentication.js';
+import { withoutAbsent } from '../oidc/token-answer.js';
 import { UpstreamError, upstreamErrorIn, type UpstreamHttp } from '../http/upstream-http.js';
 
 type ClientSettings = Extract<StreamManagementSettings, { kind: 'client' }>;
@@ -67,11 +68,12 @@ class ClientTokens implements ManagementTokens {
   }
 
   private async request(): Promise<string> {
-    const { tokenUrl, clientId, scope } = this.settings;
+    const { tokenUrl, clientId, scope, tokenEndpointAuthMethod } = this.settings;
     const server = { issuer: new URL(tokenUrl).origin, token_endpoint: tokenUrl };
-    const secret = ClientSecretBasic(await this.secret.current());
+    const secret = clientSecretAuth(tokenEndpointAuthMethod, await this.secret.current());
     const configuration = new Configuration(server, clientId, {}, secret);
-    configuration[customFetch] = (url, init) => this.http.fetch(url, init);
+    configuration[customFetch] = async (url, init) =>
+      withoutAbsent(await this.http.fetch(url, init));
     if (new URL(tokenUrl).protocol === 'http:') {
       allowInsecureRequests(configuration);
     }

@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import type { Clock } from '../../common/runtime/clock.js';
+import { foundDocument } from '../http/found-document.js';
 import { readJson, UpstreamError, type UpstreamHttp } from '../http/upstream-http.js';
 
 const MAX_AGE_MS = 3_600_000;
@@ -55,11 +56,12 @@ export class TransmitterMetadata {
     const address = `${origin}/.well-known/ssf-configuration${path}`;
     const response = await this.http.fetch(address, { headers: { accept: 'application/json' } });
     if (response.status !== 200) {
-      throw new UpstreamError('unexpected_answer');
+      throw new UpstreamError('unexpected_answer', { detail: await foundDocument(response) });
     }
+    const found = await foundDocument(response);
     const { issuer, jwks_uri: jwksUri, ...endpoints } = await readJson(response, METADATA);
     if (issuer !== this.issuer) {
-      throw new UpstreamError('bad_discovery');
+      throw new UpstreamError('bad_discovery', { detail: found });
     }
     return {
       jwksUri,

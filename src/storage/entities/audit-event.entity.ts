@@ -34,6 +34,7 @@ export class AuditEventEntity {
   @Column('uuid', { nullable: true }) accountId!: string | null;
   @Column('text', { nullable: true }) provider!: string | null;
   @Column('text', { nullable: true }) reason!: string | null;
+  @Column('text', { nullable: true }) detail!: string | null;
   @Column('uuid', { nullable: true }) sessionId!: string | null;
   @Column('text', { nullable: true }) address!: string | null;
 

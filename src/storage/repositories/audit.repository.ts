@@ -113,7 +113,7 @@ type EventRow = Omit<
 const COLUMNS = [
   ...['id', 'at', 'kind', 'actor', 'account_id', 'provider', 'reason', 'session_id'],
   ...['address', 'invitation_id', 'token_end', 'subject', 'login', 'email', 'count', 'txn'],
-  ...['issuer', 'signal_txn'],
+  ...['issuer', 'signal_txn', 'detail'],
 ].map((name) => `"${name}"`);
 
 /** Chooses the filter with the most selective index; the others filter its rows. */
@@ -178,6 +178,7 @@ function toStored(event: EventRow): StoredAuditEvent {
     ...(event.token_end !== null && { tokenEnd: event.token_end }),
     ...(provider !== null && { provider }),
     ...(reason !== null && { reason }),
+    ...(event.detail !== null && { detail: event.detail }),
     ...(event.issuer !== null && { issuer: event.issuer }),
     ...(event.signal_txn !== null && { signalTxn: event.signal_txn }),
     ...(event.txn !== null && { txn: event.txn }),

@@ -256,6 +256,45 @@ describe('attacks on administrators and refused people', () => {
     expect(rows.map(({ count }) => count)).toEqual([1, 50]);
   });
 
+  it('names what of the answer of a provider was refused, and quotes no text of it', async () => {
+    await start();
+    const callback = async (path: string): Promise<string | null> => {
+      const { location } = await callFrom(PROXY, server, [], 'GET', path);
+      return new URL(location ?? '').searchParams.get('error');
+    };
+    const { url: denied } = await begin(server, 'people');
+    const query = new URLSearchParams({
+      state: new URL(denied).searchParams.get('state') ?? '',
+      error: 'interaction_required',
+      error_description: 'a text about ada',
+    });
+    expect(await callback(`/v1/oauth/people/callback?${query}`)).toBe('upstream_error');
+    const { url: mixedUp } = await begin(server, 'people');
+    const other = new URL(mixedUp);
+    other.searchParams.set('nonce', 'of-another-login');
+    fixture.provider.add('ada');
+    const { pathname, search } = fixture.provider.authorize(other.href, 'ada');
+    expect(await callback(pathname + search)).toBe('upstream_error');
+
+    await server.logged(/"detail":"interaction_required","cause":"AuthorizationResponseError: /);
+    await server.logged(/"detail":"claim_nonce","cause":"ClientError: .*\\"nonce\\"/);
+    expect(server.logs()).not.toMatch(/a text about ada|of-another-login/);
+    await server.kill('SIGTERM');
+    const { rows } = await fixture.sql.query(
+      `SELECT provider, reason, detail, count FROM audit_event WHERE kind = 'login-refused'
+       ORDER BY detail`,
+    );
+    const refused = { provider: 'people', reason: 'upstream-error', count: 1 };
+    expect(rows).toEqual([
+      { ...refused, detail: 'claim_nonce' },
+      { ...refused, detail: 'interaction_required' },
+    ]);
+    const user = await createCliUser();
+    const { stdout } = await user.run(['audit'], { ...fixture.env, ...fixture.store.env });
+    expect(stdout).toMatch(/login-refused.*people.*upstream-error interaction_required/);
+    await user.remove();
+  });
+
   it('names the person of a certificate that the rules refused', async () => {
     await start({
       ...mtlsEnv({ ALLOWED_EMAIL_DOMAINS: 'acme.example' }),

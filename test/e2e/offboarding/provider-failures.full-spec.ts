@@ -197,6 +197,31 @@ describe('a provider that fails', () => {
     },
   );
 
+  it('logs once which answer about a person was refused, and leaves the person as they are', async () => {
+    const server = await fixture.start(KEYLESS);
+    const person = await fixture.keylessLogin(server);
+    fixture.provider.now = () => Date.now() - 3_600_000;
+    const failures = async (): Promise<number> => {
+      const { rows } = await fixture.sql.query<{ count: number }>(
+        'SELECT consecutive_failures AS count FROM identity',
+      );
+      return rows[0]?.count ?? 0;
+    };
+    for (const count of [1, 2]) {
+      await fixture.makeDue();
+      await fixture.until('checked', async () => (await failures()) >= count);
+    }
+    await server.logged(/answer of a provider about a person refused/);
+    const lines = server
+      .logs()
+      .split('\n')
+      .filter((line) => line.includes('answer of a provider'));
+    expect(lines.map((line) => JSON.parse(line) as Json)).toMatchObject([
+      { level: 'warn', provider: 'people', reason: 'invalid_response', detail: 'claim_exp' },
+    ]);
+    expect(await fixture.statusOf(server, person)).toBe(200);
+  });
+
   it('reports a refused client in the doctor, and passes an accepted one', async () => {
     const providers = fixture.providers({ clientSecret: 'the secret of last year' });
     const good = await user.run(['doctor', 'providers'], variables(fixture.providers()));

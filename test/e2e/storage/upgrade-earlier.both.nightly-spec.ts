@@ -36,6 +36,7 @@ const MIGRATIONS = [
   'RecycledNames1765110000000',
   'Organizations1765150000000',
   'EventCursors1765200000000',
+  'AuditDetails1765300000000',
 ];
 const NEW_SECRET = 'the-next-master-secret-0123456789-0123456789';
 

@@ -112,7 +112,7 @@ interface EventProps {
 
 function factsOf(event: AdminAuditEvent, providerName: (id: string) => string): string {
   const { kind, actor, provider, login, email, subject, address, tokenEnd, count = 1 } = event;
-  const { issuer, signalTxn } = event;
+  const { detail, issuer, signalTxn } = event;
   const person = [login, email].filter((name) => name !== undefined).join(', ') || subject;
   // Administrators write their reasons; all others are codes.
   const isCode = kind === 'admin-refused' || Object.hasOwn(texts.actors, actor);
@@ -120,6 +120,7 @@ function factsOf(event: AdminAuditEvent, providerName: (id: string) => string): 
   return [
     ...(person === undefined ? [] : [person]),
     ...(reason === undefined ? [] : [reason]),
+    ...(detail === undefined ? [] : [detail]),
     ...(provider === undefined ? [] : [providerName(provider)]),
     ...(address === undefined ? [] : [address]),
     ...(tokenEnd === undefined ? [] : [`…${tokenEnd}`]),
