@@ -268,7 +268,7 @@ describe('an account whose settings cannot be opened, or whose channels are inva
     const { outcomes } = await notify(event, { settings, tokens: saved('one') }, senders, AT);
     const refused = {
       ...{ state: 'failed', code: 'settings-refused', attempts: 0 },
-      detail: expect.stringContaining('so that it can read them') as unknown,
+      detail: expect.stringContaining('so that it can read it') as unknown,
     };
     expect(outcomes).toMatchObject([
       { target: { kind: 'push', id: pushToken('one') }, ...refused },

@@ -63,9 +63,9 @@ export class SettingsRefused extends SettingsUnreadable {
 const CAUSES = 'The cause is an older app, a restored backup, or the server.';
 const REFUSALS: Readonly<Record<SettingsRefusal, string>> = {
   plain:
-    'The server stores the settings so that it can read them, but this device keeps a key of the account and expects them end-to-end encrypted.',
+    'The server stores the content so that it can read it, but this device keeps a key of the account and expects it end-to-end encrypted.',
   encrypted:
-    'The settings are end-to-end encrypted, but this device expects settings that the server can read.',
+    'The content is end-to-end encrypted, but this device expects that the server can read it.',
   missing: `The server returned no settings, but this device has seen some. ${CAUSES}`,
   older: `The server returned older settings than this device has seen. ${CAUSES}`,
   replaced: `The server returned other settings than this device has seen, under the same revision. ${CAUSES}`,
@@ -116,9 +116,7 @@ async function open(
     throw new SettingsRefused('encrypted');
   }
   if (key === null && (mode === 'e2ee' || content?.t === 'encrypted')) {
-    throw new SettingsUnreadable(
-      'The settings are end-to-end encrypted, and there is no device key to open them with.',
-    );
+    throw withoutKey();
   }
   if (content === null) {
     return { fields: {}, mark: null };
@@ -128,8 +126,14 @@ async function open(
   return { fields: fieldsOf(value), mark };
 }
 
+export function withoutKey(): SettingsUnreadable {
+  return new SettingsUnreadable(
+    'The content is end-to-end encrypted, and there is no device key to open it with.',
+  );
+}
+
 /** null: a device that has no key of the account, and has had none, follows the server. */
-function modeOf(key: SettingsKey | null, pin: AccountPin | null): AccountMode | null {
+export function modeOf(key: SettingsKey | null, pin: AccountPin | null): AccountMode | null {
   return pin?.mode ?? (key === null ? null : 'e2ee');
 }
 
