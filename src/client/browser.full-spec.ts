@@ -87,7 +87,7 @@ describe('@gatehouse/client', () => {
     );
     const report = JSON.parse(String(bare)) as Record<string, unknown>;
     expect(report).toEqual(JSON.parse(JSON.stringify(await reportKit(KIT_VECTORS))));
-    const { ed25519, hkdf, xchacha, content, requests } = KIT_VECTORS;
+    const { ed25519, hkdf, xchacha, content, device, requests } = KIT_VECTORS;
     expect(report).toMatchObject({
       vectors: {
         ed25519: ed25519.cases.map(({ publicKey, signature }) => ({ publicKey, signature })),
@@ -111,7 +111,12 @@ describe('@gatehouse/client', () => {
         mistyped: 'checksum',
         relayed: 'other-server',
       },
-      device: { opened: content.secret, wrong: 'not-for-this-device' },
+      device: device.approvals.map(({ plaintext, keyWords, words }) => ({
+        via: words === undefined ? 'link' : 'code',
+        secret: (JSON.parse(plaintext) as { readonly secret?: string }).secret ?? null,
+        ...(keyWords !== undefined && { keyWords }),
+        ...{ relayed: 'not-for-this-device', swapped: 'other-account' },
+      })),
       requests: requests.requests.map(({ answers }) => ({
         isSame: true,
         swapped: 'not-authentic',
@@ -157,10 +162,12 @@ describe('@gatehouse/client', () => {
         const value = { text: 'Grüße' };
         const sealed = [content.sealSettings(1, value), content.sealSettings(1, value)];
         const device = await gatehouse.makeDeviceSecrets();
-        const opened = await gatehouse.openSealedSecret(device, await gatehouse.sealForDevice(device.publicKey, key.bytes));
-        const same = await gatehouse.DeviceKey.fromSecret(opened);
+        const handed = { accountId: 'a', encryptionMode: 'e2ee', key, settings: null };
+        const { sealed: approval } = await gatehouse.sealAccount({ ...device, origins: [] }, handed, device.linkSecret);
+        const { account } = await gatehouse.openApproval(device, [], { accountId: 'a', sealed: approval });
+        const same = account.key;
         const { proof, proofHash } = await gatehouse.makeLoginProof();
-        const link = { serverUrl: 'https://gate.example', userCode: 'WDJB-MJHT', publicKey: device.publicKey };
+        const link = { serverUrl: 'https://gate.example', userCode: 'WDJB-MJHT', ...device };
         return JSON.stringify([typeof crypto.subtle, typeof URL, sealed[0] !== sealed[1],
           sealed.map((one) => content.openSettings(one).value.text), same.secret === key.secret,
           proof.length, proofHash.length, gatehouse.readDeviceLink(gatehouse.deviceLink(link)).publicKey === device.publicKey]);

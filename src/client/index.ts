@@ -4,12 +4,14 @@ export type { AccountMode, KeyMode, StoragePolicy } from '../policy/operator-pol
 export * from './api/admin-client.js';
 export type * from './api/api-client-answers.js';
 export {
+  adoptPin,
   MemoryPins,
   pinMode,
   readPin,
   type AccountPin,
   type PinStore,
 } from './settings/account-pin.js';
+export { readCredential, writeCredential } from './settings/account-credentials.js';
 export {
   acceptSettings,
   changeSettings,
@@ -37,8 +39,6 @@ export {
   type ProviderChoice,
   type ProvisioningChoice,
 } from './api/auth-choices.js';
-export { approveWithKey } from './api/device-approval.js';
-export { DeviceNotAdded, waitForApproval, type ApprovalWait } from './api/device-routes.js';
 export type {
   ExternalFinish,
   ExternalStart,
@@ -62,21 +62,28 @@ export {
   parseDeviceKey,
 } from './crypto/key-text.js';
 export { DeviceKey, type DeviceKeyJwk } from './crypto/device-key.js';
-export { deviceCheckWords } from '../protocol/device-check-words.js';
-export * from './crypto/device-link.js';
-export {
-  DeviceSealError,
-  makeDeviceSecrets,
-  openSealedSecret,
-  sealForDevice,
-  type DeviceSecrets,
-} from './crypto/device-sealing.js';
 export {
   ChallengeRefused,
   checkLoginChallenge,
   type ChallengeRefusal,
 } from './crypto/login-challenge.js';
 export * from './crypto/login-proof.js';
+export { deviceKeyWords, type DeviceIdentity } from '../protocol/device-words.js';
+export * from './devices/device-approval.js';
+export * from './devices/device-link.js';
+export { DeviceNotAdded, waitForApproval, type ApprovalWait } from './devices/device-routes.js';
+export {
+  DeviceSealError,
+  makeDeviceSecrets,
+  openApproval,
+  sealAccount,
+  type DeviceSealReason,
+  type DeviceSecrets,
+  type HandedAccount,
+  type OpenedApproval,
+  type SealedApproval,
+} from './devices/device-sealing.js';
+export { DeviceServerRefused, findDevice, requestDevice } from './devices/device-server.js';
 export * from './notifications/notification-display.js';
 export * from './notifications/notification-routing.js';
 export * from './notifications/web-push.js';

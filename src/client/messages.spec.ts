@@ -1,6 +1,6 @@
 import { SettingsConflict, SettingsUnreadable } from './settings/account-settings.js';
 import { ContentUnreadable } from './crypto/account-content.js';
-import { DeviceSealError } from './crypto/device-sealing.js';
+import { DeviceSealError } from './devices/device-sealing.js';
 import { DeviceKeyError, OtherAccountKey } from './crypto/key-text.js';
 import { ChallengeRefused } from './crypto/login-challenge.js';
 import { failureMessage } from './messages.js';

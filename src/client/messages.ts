@@ -25,6 +25,7 @@ const OWN_ERRORS = [
   'ContentUnreadable',
   'DeviceKeyError',
   'DeviceSealError',
+  'DeviceServerRefused',
   'OtherAccountKey',
   'SettingsConflict',
   'SettingsRefused',

@@ -9,8 +9,8 @@ import type { Server } from '../fixtures/programs/server-fixture.js';
 /** Addresses as a proxy reports them: look-ups are limited by address. */
 export const BEHIND_PROXY = { SERVICE_TRUSTED_PROXIES: '127.0.0.1' };
 
-/** A sealed secret as the server sees it: 80 opaque bytes. */
-export const SEALED = randomBytes(80).toString('base64url');
+/** A sealed account as the server sees it: opaque bytes. */
+export const SEALED = randomBytes(400).toString('base64url');
 
 export const hashOf = (proof: string): string => createHash('sha256').update(proof).digest('hex');
 
@@ -49,7 +49,7 @@ export class DeviceCalls {
       address: newAddress(),
     };
     const answer = await this.request(
-      { publicKey: device.publicKey, proofHash: hashOf(device.proof), ...more },
+      { v: 2, publicKey: device.publicKey, proofHash: hashOf(device.proof), ...more },
       device.address,
     );
     const { id, userCode } = answer.body as { id: string; userCode: string };

@@ -6,7 +6,7 @@ interface Rule {
   /** Matches the method, a space, and the path. */
   readonly call: RegExp;
   readonly send?: (body: Json) => Json;
-  readonly answer?: (answer: Json, request: LocalRequest) => Json;
+  readonly answer?: (answer: Json, request: LocalRequest) => Json | Promise<Json>;
 }
 
 /** A real server whose owner changes what passes: a relay in front of it with rules of a test. */
@@ -59,7 +59,10 @@ export class HostileRelay {
       ...(body !== '' && { body: JSON.stringify(sent) }),
     });
     const answer = parse(await response.text());
-    const json = rules.reduce((one, rule) => rule.answer?.(one, request) ?? one, answer);
+    let json = answer;
+    for (const rule of rules) {
+      json = (await rule.answer?.(json, request)) ?? json;
+    }
     const retryAfter = response.headers.get('retry-after') ?? '';
     const status = json === answer ? response.status : 200;
     return { status, json, ...(retryAfter !== '' && { headers: { 'retry-after': retryAfter } }) };

@@ -39,8 +39,16 @@ export interface KitVectors {
     }[];
     readonly settings: readonly { rev: number; plaintext: string; sealed: string; hash: string }[];
   };
-  /** A text that another device sealed to `privateKey`. */
-  readonly device: { readonly privateKey: string; readonly sealed: string };
+  /** Accounts that another implementation sealed to a device. */
+  readonly device: Pick<kit.DeviceSecrets, 'publicKey' | 'privateKey' | 'linkSecret'> & {
+    readonly approvals: readonly {
+      origins: readonly string[];
+      plaintext: string;
+      sealed: string;
+      keyWords?: readonly string[];
+      words?: readonly string[];
+    }[];
+  };
   readonly requests: {
     readonly secret: string;
     readonly accountId: string;
@@ -146,19 +154,33 @@ async function reportKeys({ content: { keys } }: KitVectors): Promise<object> {
       .catch((error: unknown) =>
         error instanceof kit.ChallengeRefused ? error.reason : String(error),
       ),
-    words: kit.deviceCheckWords(signed.publicKey),
   };
 }
 
-async function reportDevice({ privateKey, sealed }: KitVectors['device']): Promise<object> {
-  const opened = await kit.openSealedSecret({ privateKey }, sealed);
-  const wrong = kit.openSealedSecret({ privateKey: privateKey.replace(/^./, '_') }, sealed);
-  return {
-    opened: bytesToHex(opened),
-    wrong: await wrong.catch((error: unknown) =>
+async function reportDevice({ approvals, ...secrets }: KitVectors['device']): Promise<object> {
+  const refusal = (work: Promise<unknown>) =>
+    work.catch((error: unknown) =>
       error instanceof kit.DeviceSealError ? error.reason : String(error),
-    ),
-  };
+    );
+  return Promise.all(
+    approvals.map(async ({ origins, plaintext, sealed, words = [] }) => {
+      const { accountId } = JSON.parse(plaintext) as { readonly accountId: string };
+      const approved = { accountId, sealed };
+      const opened = await kit.openApproval(secrets, origins, approved);
+      const typed = words.slice(0, 3).join(' ');
+      const { key } = opened.via === 'link' ? opened.account : opened.confirm(typed);
+      const { publicKey } = secrets;
+      return {
+        via: opened.via,
+        secret: key?.toJwk().d ?? null,
+        keyWords: kit.deviceKeyWords({ publicKey, origins }),
+        relayed: await refusal(kit.openApproval(secrets, ['https://evil.example'], approved)),
+        swapped: await refusal(
+          kit.openApproval(secrets, origins, { ...approved, accountId: 'another' }),
+        ),
+      };
+    }),
+  );
 }
 
 async function reportRequests({
@@ -210,7 +232,9 @@ function reportAddresses(): object {
       'ftp://x',
     ].map(kit.parseServerUrl),
     returned: kit.readOAuthReturn('acme://okta?flow=connect&pending=a%20b#x'),
-    link: kit.readDeviceLink(`https://gate.example/app/device#WDJB-MJHT.${'A'.repeat(43)}`),
+    link: kit.readDeviceLink(
+      `https://gate.example/app/device#WDJB-MJHT.${'A'.repeat(43)}.${'A'.repeat(43)}`,
+    ),
     start: new kit.GatehouseClient({ serverUrl: 'https://gate.example' }).certificate.startUrl(
       'acme://back?x=1',
       'ff',

@@ -88,8 +88,8 @@ export interface ApprovedDevice {
   readonly state: 'approved';
   readonly token: string;
   readonly accountId: string;
-  /** The account's secret, for `openSealedSecret`; null for accounts without a device key. */
-  readonly sealed: string | null;
+  /** The account, for `openApproval`. It is not there if the approving device is older. */
+  readonly sealed?: string | null | undefined;
 }
 
 export interface StoredSettings {
@@ -173,7 +173,7 @@ const ANSWERS: Partial<Record<Route, v.GenericSchema>> = {
   'GET /v2/auth/devices/{id}': v.object({ id: v.string(), publicKey: v.string() }),
   'POST /v2/auth/devices/{id}/token': v.variant('state', [
     v.object({ state: v.picklist(['pending', 'refused']) }),
-    v.object({ state: v.literal('approved'), ...account, sealed: v.nullable(v.string()) }),
+    v.object({ state: v.literal('approved'), ...account, sealed: v.nullish(v.string()) }),
   ]),
   'GET /v1/account/profile': v.object({ id: v.string(), identities: v.array(v.unknown()) }),
   'GET /v1/account/sessions': v.object({ sessions: records }),

@@ -15,7 +15,7 @@ import { Routes, type RequestOf } from './api-routes.js';
 import type { DeviceKey } from '../crypto/device-key.js';
 import { ResourceTokens, type TokenOptions } from '../resource-tokens.js';
 import { GatehouseProblem } from './problem.js';
-import { DeviceRoutes } from './device-routes.js';
+import { DeviceRoutes } from '../devices/device-routes.js';
 import { RequestRoutes } from '../requests/request-routes.js';
 import {
   CertificateRoutes,
@@ -38,10 +38,12 @@ export class GatehouseClient {
   readonly encryption: EncryptionRoutes;
   readonly credentials: CredentialRoutes;
   readonly requests: RequestRoutes;
+  readonly serverUrl: string;
   private readonly routes: Routes;
   private readonly resourceTokens: ResourceTokens;
 
   constructor(private readonly options: TransportOptions) {
+    this.serverUrl = options.serverUrl;
     this.routes = new Routes(options);
     this.external = new ExternalLoginRoutes(this.routes, (key) => this.signLogin(key));
     this.connect = new ConnectRoutes(this.routes);

@@ -1279,12 +1279,24 @@ export interface components {
         };
         RequestDeviceDto: {
             client?: components["schemas"]["ClientDto"];
+            /**
+             * @description The version of adding a device.
+             * @enum {number}
+             */
+            v: 2;
             /** @description The new device's raw 32-byte X25519 key, base64, standard or url-safe, padded or not. */
             publicKey: string;
             /** @description SHA-256 of a secret `proof` that the device keeps, in hex. */
             proofHash: string;
         };
         DeviceRequestDto: {
+            /**
+             * @description The version of adding a device.
+             * @enum {number}
+             */
+            v: 2;
+            /** @description The origins of this server, as in challenges. Refuse a list without your own. */
+            origins: string[];
             id: string;
             /** @description For the user to type on another device: `XXXX-XXXX`. */
             userCode: string;
@@ -1294,6 +1306,13 @@ export interface components {
             intervalSeconds: number;
         };
         WaitingDeviceDto: {
+            /**
+             * @description The version of adding a device.
+             * @enum {number}
+             */
+            v: 2;
+            /** @description The origins of this server, as in challenges. Refuse a list without your own. */
+            origins: string[];
             id: string;
             /** @description Raw 32-byte X25519 key, unpadded base64url. */
             publicKey: string;
@@ -1305,8 +1324,8 @@ export interface components {
             createdAt: number;
         };
         ApproveDeviceDto: {
-            /** @description The account's secret, sealed to the device's key (RFC 9180), `enc || ct`: up to 1 KiB in unpadded base64url. Required for accounts with a device key, refused for others. */
-            sealed?: string;
+            /** @description The account, sealed to the device (RFC 9180), `enc || ct`: up to 1 KiB in unpadded base64url. */
+            sealed: string;
         };
         ClaimDeviceDto: {
             client?: components["schemas"]["ClientDto"];
@@ -1320,8 +1339,8 @@ export interface components {
             token?: string;
             /** @description With `approved`. */
             accountId?: string;
-            /** @description With `approved`: the secret that the approving device sealed; null for keyless accounts. */
-            sealed?: string | null;
+            /** @description With `approved`: the account that the approving device sealed. */
+            sealed?: string;
         };
         StartAnswerDto: {
             /** @description To open in the browser. */

@@ -1,11 +1,10 @@
-import { serverAddressOf } from '../api/server-url.js';
-import { isPrivateAddress, parseAddress } from '../../common/network/addresses.js';
 import { readBase64 } from '../../protocol/base64.js';
 import {
   LOGIN_CHALLENGE_VERSION,
   MAX_LOGIN_CHALLENGE_BYTES,
   readLoginChallenge,
 } from '../../protocol/login-challenge.js';
+import { listsServer, otherServer } from './server-origins.js';
 
 /** Devices whose clock is ahead can still log in; the server enforces the expiry. */
 const CLOCK_LEEWAY_MS = 5 * 60_000;
@@ -76,30 +75,8 @@ export function checkLoginChallenge(
       `${serverUrl} sent a challenge that has expired. Check the time of this device.`,
     );
   }
-  if (origins.length === 0 ? !isPrivateServer(serverUrl) : !origins.includes(originOf(serverUrl))) {
-    throw refuse('other-server', otherServer(serverUrl, origins));
+  if (!listsServer(origins, serverUrl)) {
+    throw refuse('other-server', otherServer('The challenge', serverUrl, origins));
   }
   return bytes;
-}
-
-function otherServer(serverUrl: string, origins: readonly string[]): string {
-  const listed =
-    origins.length === 0
-      ? 'names no server, which only loopback and private IP addresses may'
-      : `is for ${origins.join(', ')}`;
-  return (
-    `The challenge of ${serverUrl} ${listed}. Use the server's own address, or ask its operator ` +
-    `to list ${originOf(serverUrl)} in SERVICE_PUBLIC_URL or SERVICE_LOGIN_ORIGINS.`
-  );
-}
-
-function originOf(serverUrl: string): string {
-  return serverAddressOf(serverUrl).origin;
-}
-
-/** By the address alone: a name could resolve to anything, except for `localhost` (RFC 6761, 6.3). */
-function isPrivateServer(serverUrl: string): boolean {
-  const host = serverAddressOf(serverUrl).hostname.replace(/^\[|\]$/g, '');
-  const address = parseAddress(host);
-  return address === null ? /(^|\.)localhost\.?$/i.test(host) : isPrivateAddress(address);
 }

@@ -58,6 +58,14 @@ export function pinMode(pins: PinStore, mode: AccountMode): Promise<void> {
   return pins.update((pin) => ({ mode, settings: pin?.settings ?? null }));
 }
 
+/** Takes over the pin of the device that added this one. What this device has seen counts, too. */
+export function adoptPin(pins: PinStore, given: AccountPin): Promise<void> {
+  return pins.update((pin) => {
+    const isNewer = given.settings !== null && isNews(pin, given.settings);
+    return { mode: given.mode, settings: isNewer ? given.settings : (pin?.settings ?? null) };
+  });
+}
+
 /** Reads a pin that was stored as JSON; null where it is damaged. */
 export function readPin(stored: unknown): AccountPin | null {
   const { mode, settings = null } = recordOf(stored);

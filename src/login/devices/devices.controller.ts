@@ -16,12 +16,16 @@ import {
   RequestDeviceDto,
   WaitingDeviceDto,
 } from './devices.dto.js';
+import { DeviceRequestsService } from './device-requests.service.js';
 import { DevicesService } from './devices.service.js';
 
 @ApiTags('devices')
 @Controller('v2/auth/devices')
 export class DevicesController {
-  constructor(private readonly devices: DevicesService) {}
+  constructor(
+    private readonly requests: DeviceRequestsService,
+    private readonly devices: DevicesService,
+  ) {}
 
   @ApiOperation({ summary: 'Requests to be added to an account; valid for ten minutes.' })
   @Post()
@@ -33,7 +37,7 @@ export class DevicesController {
     @Body() body: RequestDeviceDto,
     @Req() request: FastifyRequest,
   ): Promise<DeviceRequestDto> {
-    return this.devices.request(body, loginOrigin(request, body.client));
+    return this.requests.request(body, loginOrigin(request, body.client));
   }
 
   @ApiOperation({ summary: 'The waiting device with this user code.' })
@@ -47,7 +51,7 @@ export class DevicesController {
     @Caller() caller: Access,
     @Req() { ip }: FastifyRequest,
   ): Promise<WaitingDeviceDto> {
-    return this.devices.find(userCode, caller, ip);
+    return this.requests.find(userCode, caller, ip);
   }
 
   @ApiOperation({ summary: 'Adds a device to the account, while the approving session is active.' })
@@ -61,7 +65,7 @@ export class DevicesController {
     @Caller() caller: Access,
     @Req() { ip }: FastifyRequest,
   ): Promise<SuccessDto> {
-    await this.devices.approve(id, caller, sealed ?? null, ip);
+    await this.devices.approve(id, caller, sealed, ip);
     return { success: true };
   }
 

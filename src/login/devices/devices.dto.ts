@@ -1,13 +1,20 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { IsOptional, IsString, Length, MaxLength } from 'class-validator';
+import { Equals, IsString, Length, MaxLength } from 'class-validator';
 import { LoginClientDto } from '../../auth/sessions/login-origin.js';
 import { SessionClientDto } from '../../auth/sessions/sessions.dto.js';
+import { DEVICE_VERSION } from '../../protocol/device-version.js';
 import { IsProofHash } from '../login-proof.js';
 
 /** 1 KiB of bytes in base64url. */
 const MAX_SEALED_LENGTH = 1368;
 
 export class RequestDeviceDto extends LoginClientDto {
+  @ApiProperty({ enum: [DEVICE_VERSION], description: 'The version of adding a device.' })
+  @Equals(DEVICE_VERSION, {
+    message: 'must be 2: the app of the new device uses an older version of adding a device',
+  })
+  v!: typeof DEVICE_VERSION;
+
   @ApiProperty({
     description:
       "The new device's raw 32-byte X25519 key, base64, standard or url-safe, padded or not.",
@@ -21,7 +28,19 @@ export class RequestDeviceDto extends LoginClientDto {
   proofHash!: string;
 }
 
-export class DeviceRequestDto {
+/** The server as both devices check it. */
+class DeviceServerDto {
+  @ApiProperty({ enum: [DEVICE_VERSION], description: 'The version of adding a device.' })
+  v!: typeof DEVICE_VERSION;
+
+  @ApiProperty({
+    type: [String],
+    description: 'The origins of this server, as in challenges. Refuse a list without your own.',
+  })
+  origins!: string[];
+}
+
+export class DeviceRequestDto extends DeviceServerDto {
   @ApiProperty() id!: string;
 
   @ApiProperty({ description: 'For the user to type on another device: `XXXX-XXXX`.' })
@@ -33,7 +52,7 @@ export class DeviceRequestDto {
   intervalSeconds!: number;
 }
 
-export class WaitingDeviceDto {
+export class WaitingDeviceDto extends DeviceServerDto {
   @ApiProperty() id!: string;
   @ApiProperty({ description: 'Raw 32-byte X25519 key, unpadded base64url.' }) publicKey!: string;
   @ApiProperty({ description: 'Sent by the device, not verified.' }) client!: SessionClientDto;
@@ -43,15 +62,13 @@ export class WaitingDeviceDto {
 
 export class ApproveDeviceDto {
   @ApiProperty({
-    required: false,
     maxLength: MAX_SEALED_LENGTH,
     description:
-      "The account's secret, sealed to the device's key (RFC 9180), `enc || ct`: up to 1 KiB in unpadded base64url. Required for accounts with a device key, refused for others.",
+      'The account, sealed to the device (RFC 9180), `enc || ct`: up to 1 KiB in unpadded base64url.',
   })
-  @IsOptional()
   @MaxLength(MAX_SEALED_LENGTH)
   @IsString()
-  sealed?: string;
+  sealed!: string;
 }
 
 export class ClaimDeviceDto extends LoginClientDto {
@@ -72,10 +89,7 @@ export class DeviceTokenDto {
 
   @ApiProperty({
     required: false,
-    nullable: true,
-    type: String,
-    description:
-      'With `approved`: the secret that the approving device sealed; null for keyless accounts.',
+    description: 'With `approved`: the account that the approving device sealed.',
   })
-  sealed?: string | null;
+  sealed?: string;
 }

@@ -5,6 +5,7 @@ import { AuthModule } from '../../auth/auth.module.js';
 import { LoginFlowsStorageModule } from '../../storage/modules/login-flows-storage.module.js';
 import { StorageModule } from '../../storage/storage.module.js';
 import { DevicesController } from './devices.controller.js';
+import { DeviceRequestsService } from './device-requests.service.js';
 import { DevicesService } from './devices.service.js';
 
 /**
@@ -14,6 +15,6 @@ import { DevicesService } from './devices.service.js';
 @Module({
   imports: [AuditModule, AuthModule, LoginFlowsStorageModule, StorageModule],
   controllers: [DevicesController],
-  providers: [DevicesService],
+  providers: [DeviceRequestsService, DevicesService],
 })
 export class DevicesModule {}

@@ -1,11 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { AuditService } from '../../audit/audit.service.js';
-import { addressGroup } from '../../common/network/addresses.js';
 import { AppError, invalidRequest, orRefuse } from '../../common/errors.js';
 import { Runtime } from '../../common/runtime/runtime.js';
-import { USER_CODE_LIFETIME_MS } from '../../policy/flow/code-limits.js';
 import { normalizeBase64 } from '../../protocol/base64.js';
-import { drawUserCode, readUserCode, showUserCode } from '../../protocol/user-code.js';
 import { DatabaseService, type Transaction } from '../../storage/database.service.js';
 import {
   DeviceAuthorizationRepository,
@@ -15,21 +12,14 @@ import {
 import type { VouchingSession } from '../../storage/repositories/session.repository.js';
 import type { Access } from '../../auth/auth.service.js';
 import { RateLimitService } from '../../auth/rate-limit.service.js';
-import type { LoginOrigin } from '../../auth/sessions/login-origin.js';
 import { SessionIssuerService } from '../../auth/sessions/session-issuer.service.js';
 import { isProofOf } from '../login-proof.js';
-import type {
-  DeviceRequestDto,
-  DeviceTokenDto,
-  RequestDeviceDto,
-  WaitingDeviceDto,
-} from './devices.dto.js';
+import { POLL_MS } from './device-requests.service.js';
+import type { DeviceTokenDto } from './devices.dto.js';
 
-const POLL_MS = 3000;
 const MAX_SEALED_BYTES = 1024;
-/** At most a few thousand of 20^8 codes are in use: even one collision is rare. */
-const MAX_DRAWS = 5;
 
+/** Approvals and refusals of new devices, and the logins of approved ones. */
 @Injectable()
 export class DevicesService {
   constructor(
@@ -41,75 +31,21 @@ export class DevicesService {
     private readonly runtime: Runtime,
   ) {}
 
-  async request(body: RequestDeviceDto, { address }: LoginOrigin): Promise<DeviceRequestDto> {
-    const device = {
-      publicKey: decodeX25519(body.publicKey),
-      proofHash: Buffer.from(body.proofHash, 'hex'),
-      clientName: body.client?.name ?? null,
-      clientPlatform: body.client?.platform ?? null,
-      address,
-    };
-    const { clock, random } = this.runtime;
-    const now = clock.now();
-    const expiresAt = now + USER_CODE_LIFETIME_MS;
-    for (let draws = 0; draws < MAX_DRAWS; draws += 1) {
-      const code = drawUserCode((bound) => random.below(bound));
-      const id = await this.devices.add(code, device, new Date(now), new Date(expiresAt));
-      if (id !== null) {
-        return { id, userCode: showUserCode(code), expiresAt, intervalSeconds: POLL_MS / 1000 };
-      }
-    }
-    throw new AppError('unavailable');
-  }
-
-  /** Look-ups that find none are limited by account and by address. */
-  async find(text: string, { accountId }: Access, address: string): Promise<WaitingDeviceDto> {
-    const code = orRefuse(readUserCode(text), 'not-found');
-    const guesser = { accountId, addressGroup: addressGroup(address) };
-    const now = this.runtime.clock.now();
-    const missUntil = new Date(now + USER_CODE_LIFETIME_MS);
-    const found = orRefuse(
-      await this.devices.findWaiting(code, guesser, new Date(now), missUntil),
-      'not-found',
-    );
-    if (found instanceof Date) {
-      const retryAfterSeconds = Math.ceil((found.getTime() - now) / 1000);
-      throw new AppError('rate-limited', { retryAfterSeconds });
-    }
-    return {
-      id: found.id,
-      publicKey: found.publicKey.toString('base64url'),
-      client: { name: found.clientName, platform: found.clientPlatform },
-      address: found.address,
-      createdAt: found.createdAt.getTime(),
-    };
-  }
-
-  /** @param sealed of keyed accounts, and of no other */
-  async approve(id: string, caller: Access, sealed: string | null, address: string): Promise<void> {
-    const secret = sealed === null ? null : normalizeBase64(sealed, 1, MAX_SEALED_BYTES);
-    if (sealed !== null && secret === null) {
+  async approve(id: string, caller: Access, sealed: string, address: string): Promise<void> {
+    const normalized = normalizeBase64(sealed, 1, MAX_SEALED_BYTES);
+    if (normalized === null) {
       throw invalidRequest('sealed', 'Send 1 to 1024 bytes in base64url.');
     }
     const answer = { ...caller, id, address };
     const outcome = await this.database.transaction(async (tx) => {
       const now = new Date(this.runtime.clock.now());
-      const approved = await this.devices.approve(tx, answer, secret, now);
+      const approved = await this.devices.approve(tx, answer, normalized, now);
       if (approved.isAnswered) {
         // Only approvals count; one too many is rolled back.
         await this.limits.count('deviceApprovalPerAccount', caller.accountId);
       }
       return approved;
     });
-    if (outcome.keyMode === 'keyed' && secret === null) {
-      throw invalidRequest(
-        'sealed',
-        "This account has a device key: send its secret, sealed to the device's key.",
-      );
-    }
-    if (outcome.keyMode === 'keyless' && secret !== null) {
-      throw invalidRequest('sealed', 'This account has no device key: there is no secret to send.');
-    }
     this.conclude('device-approved', outcome, caller, address);
   }
 
@@ -166,7 +102,8 @@ export class DevicesService {
       return { state: 'refused' };
     }
     const { token, accountId } = await this.issuer.answer(login.account, login.session, false);
-    return { state: 'approved', token, accountId, sealed: login.sealed };
+    const { sealed } = login;
+    return { state: 'approved', token, accountId, ...(sealed !== null && { sealed }) };
   }
 
   private async begin(
@@ -191,9 +128,4 @@ export class DevicesService {
 function tooOften(waitMs: number): AppError {
   const retryAfterSeconds = Math.ceil(Math.min(waitMs, POLL_MS) / 1000);
   return new AppError('rate-limited', { retryAfterSeconds });
-}
-
-function decodeX25519(text: string): Buffer {
-  const normalized = orRefuse(normalizeBase64(text, 32, 32), 'invalid-public-key');
-  return Buffer.from(normalized, 'base64url');
 }

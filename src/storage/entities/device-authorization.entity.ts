@@ -27,6 +27,6 @@ export class DeviceAuthorizationEntity {
   /** The approving session. The approval is valid only while that session exists. */
   @Column('uuid', { nullable: true }) approvedBy!: string | null;
 
-  /** The account's secret, sealed to the new device's key: opaque to the server. */
+  /** The account, sealed to the new device: opaque to the server. null = not approved. */
   @Column('text', { nullable: true }) sealed!: string | null;
 }

@@ -3,7 +3,6 @@ import { InjectRepository } from '@nestjs/typeorm';
 import { IsNull, LessThanOrEqual, MoreThan, type Repository } from 'typeorm';
 import { Random } from '../../common/runtime/random.js';
 import { USER_CODE_MISSES } from '../../policy/flow/code-limits.js';
-import type { KeyMode } from '../../policy/operator-policy.js';
 import { DatabaseService, type SqlRunner, type Transaction } from '../database.service.js';
 import { DeviceAuthorizationEntity } from '../entities/device-authorization.entity.js';
 import { DeviceLookupMissEntity } from '../entities/device-lookup-miss.entity.js';
@@ -41,7 +40,6 @@ export interface DeviceAnswer {
 }
 
 export interface AnswerOutcome {
-  readonly keyMode: KeyMode;
   readonly isAnswered: boolean;
   /** State before this answer; null when there is no live request. */
   readonly state: DeviceProgress['state'] | null;
@@ -70,27 +68,25 @@ const VOUCHER = `
   FROM "session" WHERE "id" = $1 AND "account_id" = $2 AND "token_epoch" = $3
     AND "expires_at" > $4 FOR SHARE`;
 
-/** Stores an answer to a pending request and its audit event. `$6` is the approval's sealed secret. */
-const answer = (audited: string, assignments: string, condition: string): string => `
-  WITH "owner" AS (SELECT "key_mode" FROM "account" WHERE "id" = $2),
-  "answered" AS (
+/** Stores an answer to a pending request and its audit event. `$6` is the sealed account of an approval. */
+const answer = (audited: string, assignments: string): string => `
+  WITH "answered" AS (
     UPDATE "device_authorization" SET ${assignments}
-    WHERE "id" = $1 AND "state" = 'pending' AND "expires_at" > $4 AND ${condition}
+    WHERE "id" = $1 AND "state" = 'pending' AND "expires_at" > $4
+      AND EXISTS (SELECT FROM "account" WHERE "id" = $2)
     RETURNING 1),
   "audited" AS (
     INSERT INTO "audit_event" ("at", "kind", "actor", "account_id", "session_id", "address")
     SELECT $4, '${audited}', 'user', $2, $3, $5 FROM "answered")
-  SELECT "key_mode" AS "keyMode", EXISTS (SELECT FROM "answered") AS "isAnswered",
+  SELECT EXISTS (SELECT FROM "answered") AS "isAnswered",
     (SELECT "state" FROM "device_authorization" WHERE "id" = $1 AND "expires_at" > $4) AS "state"
-  FROM "owner"`;
+  FROM "account" WHERE "id" = $2`;
 
-/** A keyed account must send its sealed secret; a keyless one has none. */
 const APPROVE = answer(
   'device-approved',
-  `"state" = 'approved', "account_id" = $2, "approved_by" = $3, "sealed" = $6::text`,
-  `(SELECT "key_mode" FROM "owner") = CASE WHEN $6::text IS NULL THEN 'keyless' ELSE 'keyed' END`,
+  `"state" = 'approved', "account_id" = $2, "approved_by" = $3, "sealed" = $6`,
 );
-const REFUSE = answer('device-refused', `"state" = 'refused'`, 'TRUE');
+const REFUSE = answer('device-refused', `"state" = 'refused'`);
 
 const WAITING = {
   id: true,
@@ -167,13 +163,12 @@ export class DeviceAuthorizationRepository {
 
   /**
    * Approves by one statement of the caller's transaction, with its audit event.
-   * @param sealed null exactly for keyless accounts
    * @throws AppError `token-revoked` when the account is deleted
    */
   approve(
     tx: Transaction,
     answer: DeviceAnswer,
-    sealed: string | null,
+    sealed: string,
     now: Date,
   ): Promise<AnswerOutcome> {
     return store(tx, APPROVE, answer, now, [sealed]);

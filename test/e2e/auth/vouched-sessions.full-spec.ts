@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { call, makeDeviceKey, refusalOf, type Answer } from '../../helpers/client.js';
 import { connect } from '../../helpers/client-live.js';
 import { type Server } from '../../fixtures/programs/server-fixture.js';
-import { BEHIND_PROXY, DeviceCalls, SEALED, type NewDevice } from '../../helpers/device-calls.js';
+import { BEHIND_PROXY, DeviceCalls, type NewDevice } from '../../helpers/device-calls.js';
 import { KEYLESS, OffboardingFixture } from '../../fixtures/offboarding-fixture.js';
 import { sessionIdOf, tokenOf } from '../../fixtures/sessions-fixture.js';
 
@@ -24,18 +24,17 @@ describe('a session that another one vouched for', () => {
   const claimed = async (device: NewDevice): Promise<string> =>
     String((await devices.claimInTime(device)).body['token']);
 
-  /** @param sealed none for an account without a device key */
-  async function added(token: string, sealed: object): Promise<string> {
+  async function added(token: string): Promise<string> {
     const device = await devices.newDevice();
-    expect((await devices.approve(device.id, token, sealed)).status).toBe(200);
+    expect((await devices.approve(device.id, token)).status).toBe(200);
     return claimed(device);
   }
 
   /** Every session of the chain is vouched for by the one before. */
-  async function chainFrom(token: string, sealed: object, length: number): Promise<string[]> {
+  async function chainFrom(token: string, length: number): Promise<string[]> {
     const chain = [token];
     while (chain.length <= length) {
-      chain.push(await added(chain.at(-1) ?? '', sealed));
+      chain.push(await added(chain.at(-1) ?? ''));
     }
     return chain;
   }
@@ -55,7 +54,7 @@ describe('a session that another one vouched for', () => {
     const sid = randomUUID();
     const person = await fixture.keylessLogin(one, randomUUID(), sid);
     const kept = await fixture.keylessLogin(one, person.sub, randomUUID());
-    const chain = await chainFrom(person.token, {}, 3);
+    const chain = await chainFrom(person.token, 3);
     for (const token of chain) {
       expect((await profile(other, token)).status).toBe(200);
     }
@@ -79,7 +78,7 @@ describe('a session that another one vouched for', () => {
     const waiting: NewDevice[] = [];
     for (let count = 0; count < 10; count += 1) {
       const device = await devices.newDevice();
-      expect((await devices.approve(device.id, person.token, {})).status).toBe(200);
+      expect((await devices.approve(device.id, person.token)).status).toBe(200);
       waiting.push(device);
     }
     const claims = Array.from({ length: 5 }, () => waiting)
@@ -115,7 +114,7 @@ describe('a session that another one vouched for', () => {
     }
     expect((await devices.approve(next.id, await tokenOf(one, key))).status).toBe(200);
 
-    const chain = await chainFrom(await tokenOf(one, makeDeviceKey()), { sealed: SEALED }, 3);
+    const chain = await chainFrom(await tokenOf(one, makeDeviceKey()), 3);
     const { rows } = await fixture.sql.query<{ count: number }>(
       `SELECT count(DISTINCT coalesce(authenticated_at, created_at))::int AS count
        FROM session WHERE id = ANY($1)`,
@@ -131,7 +130,7 @@ describe('a session that another one vouched for', () => {
       token,
       `expires_at = date_trunc('second', now()) + interval '1 hour', certificate = '{}'`,
     );
-    const [, ...chain] = await chainFrom(token, { sealed: SEALED }, 2);
+    const [, ...chain] = await chainFrom(token, 2);
     const { rows } = await fixture.sql.query<{ count: number }>(
       `SELECT count(DISTINCT expires_at)::int AS count FROM session WHERE id = ANY($1)`,
       [[token, ...chain].map(sessionIdOf)],
@@ -145,7 +144,7 @@ describe('a session that another one vouched for', () => {
   it('ends no later than a session whose client chose a shorter lifetime, and may choose its own', async () => {
     const client = { sessionSeconds: 600 };
     const token = await tokenOf(one, makeDeviceKey(), { client });
-    const [, ...chain] = await chainFrom(token, { sealed: SEALED }, 2);
+    const [, ...chain] = await chainFrom(token, 2);
     const { rows } = await fixture.sql.query<{ count: number }>(
       `SELECT count(DISTINCT expires_at)::int AS count FROM session WHERE id = ANY($1)`,
       [[token, ...chain].map(sessionIdOf)],
@@ -164,7 +163,7 @@ describe('a session that another one vouched for', () => {
     const waiting = await Promise.all(Array.from({ length: 50 }, () => devices.newDevice()));
     const there = new DeviceCalls(other);
     const answers = await Promise.all(
-      waiting.map(({ id }, index) => (index % 2 === 0 ? devices : there).approve(id, token, {})),
+      waiting.map(({ id }, index) => (index % 2 === 0 ? devices : there).approve(id, token)),
     );
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(10);
     const refused = answers.filter(({ status }) => status !== 200);

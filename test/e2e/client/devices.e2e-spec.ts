@@ -1,55 +1,64 @@
-import { randomBytes } from 'node:crypto';
 import {
-  approveWithKey,
-  deviceCheckWords,
+  adoptPin,
+  approveDevice,
+  deviceKeyWords,
   DeviceKey,
   deviceLink,
+  findDevice,
   GatehouseClient,
   makeDeviceSecrets,
-  openSealedSecret,
+  MemoryPins,
+  openApproval,
   readDeviceLink,
-  sealForDevice,
+  requestDevice,
   waitForApproval,
 } from '../../../src/client/index.js';
-import { logIn, type Login } from '../../helpers/client.js';
-import { type Server, startServer } from '../../fixtures/programs/server-fixture.js';
+import { startServer } from '../../fixtures/programs/server-fixture.js';
+
+const server = await startServer();
+const visitor = new GatehouseClient({ serverUrl: server.url });
+afterAll(() => server.stop());
+
+const pin = { mode: 'e2ee', settings: { rev: 3, hash: 'A'.repeat(43) } } as const;
+
+async function signUp() {
+  const key = await DeviceKey.generate();
+  const { token, accountId } = await visitor.signUp(key);
+  return { key, accountId, pin, client: visitor.withToken(token), token };
+}
+
+async function newDevice() {
+  const secrets = await makeDeviceSecrets();
+  const client = { name: 'The new phone', platform: 'ios' };
+  const request = await requestDevice(visitor, { ...secrets, client });
+  const waiting = waitForApproval(visitor.devices, request, secrets.proof);
+  const open = async () => openApproval(secrets, request.origins, await waiting);
+  return { secrets, request, client, waiting, open };
+}
 
 describe('adding a device with the client kit', () => {
-  let server: Server;
-  let visitor: GatehouseClient;
-  let login: Login;
-
-  beforeAll(async () => {
-    server = await startServer();
-    visitor = new GatehouseClient({ serverUrl: server.url });
-    login = await logIn(server);
-  });
-
-  afterAll(() => server.stop());
-
-  it('transfers the account by the link only', async () => {
-    const secrets = await makeDeviceSecrets();
-    const client = { name: 'The new phone', platform: 'ios' };
-    const request = await visitor.devices.request({ ...secrets, client });
+  it('hands the account over by the link', async () => {
+    const owner = await signUp();
+    const { secrets, request, client, waiting, open } = await newDevice();
     const link = deviceLink({ serverUrl: server.url, ...secrets, ...request });
-    const waiting = waitForApproval(visitor.devices, request, secrets.proof);
+    const seen = readDeviceLink(link)!;
+    const { publicKey, linkSecret } = secrets;
+    const { userCode } = request;
+    expect(seen).toEqual({ serverUrl: server.url, userCode, publicKey, linkSecret });
+    const device = await findDevice(owner.client, seen.userCode);
+    expect(device).toMatchObject({ id: request.id, publicKey, client });
+    const { login, words } = await approveDevice(owner.client, device, owner, seen);
+    expect(words).toBeNull();
+    expect(login?.token).not.toBe(owner.token);
 
-    const owner = visitor.withToken(login.token);
-    const seen = readDeviceLink(link);
-    expect(seen).toEqual({
-      serverUrl: server.url,
-      userCode: request.userCode,
-      publicKey: secrets.publicKey,
-    });
-    const device = await owner.devices.find(seen!.userCode);
-    expect(device).toMatchObject({ id: request.id, publicKey: seen!.publicKey, client });
-    expect(deviceCheckWords(device.publicKey)).toEqual(deviceCheckWords(secrets.publicKey));
-    const secret = Uint8Array.from(randomBytes(32));
-    await owner.devices.approve(device.id, await sealForDevice(seen!.publicKey, secret));
-
-    const { token, accountId, sealed } = await waiting;
-    expect(accountId).toBe(login.accountId);
-    expect(await openSealedSecret(secrets, sealed ?? '')).toEqual(secret);
+    const opened = await open();
+    const account = opened.via === 'link' ? opened.account : null;
+    expect(account).toMatchObject({ accountId: owner.accountId, encryptionMode: 'e2ee' });
+    expect(account?.key?.secret).toBe(owner.key.secret);
+    const pins = new MemoryPins();
+    await adoptPin(pins, { mode: 'e2ee', settings: account?.settings ?? null });
+    expect(await pins.read()).toEqual(pin);
+    const { token } = await waiting;
     const [session] = await visitor.withToken(token).sessions();
     expect(session).toMatchObject({ method: 'device', client, current: true });
     await visitor.withToken(token).endSession(session!.id);
@@ -58,44 +67,39 @@ describe('adding a device with the client kit', () => {
     });
   });
 
-  it('reports a refusal of the new device', async () => {
-    const secrets = await makeDeviceSecrets();
-    const request = await visitor.devices.request(secrets);
-    await visitor.withToken(login.token).devices.refuse(request.id);
-    await expect(waitForApproval(visitor.devices, request, secrets.proof)).rejects.toMatchObject({
-      name: 'DeviceNotAdded',
-      reason: 'refused',
-    });
+  it('hands the account over by a typed code, whose words are compared and typed', async () => {
+    const owner = await signUp();
+    const { secrets, request, open } = await newDevice();
+    const device = await findDevice(owner.client, request.userCode);
+    expect(deviceKeyWords(device)).toEqual(
+      deviceKeyWords({ publicKey: secrets.publicKey, origins: request.origins }),
+    );
+    const { words } = await approveDevice(owner.client, device, owner, null);
+    const opened = await open();
+    const { confirm } = opened as Extract<typeof opened, { via: 'code' }>;
+    expect(confirm(words!.slice(0, 3).join(' '))).toMatchObject({ accountId: owner.accountId });
   });
-});
 
-describe('approving with the key of an account', () => {
-  it('continues with a new session, and ends it when the key is of another account', async () => {
-    const server = await startServer();
-    try {
-      const visitor = new GatehouseClient({ serverUrl: server.url });
-      const [key, otherKey] = await Promise.all([DeviceKey.generate(), DeviceKey.generate()]);
-      const { token, accountId } = await visitor.signUp(key);
-      const other = await visitor.signUp(otherKey);
-      const secrets = await makeDeviceSecrets();
-      const request = await visitor.devices.request(secrets);
-      const device = { ...request, ...secrets };
-      const owner = visitor.withToken(token);
-      for (const wrong of [otherKey, await DeviceKey.generate()]) {
-        await expect(
-          approveWithKey(owner, device, { accountId, key: wrong }),
-        ).rejects.toMatchObject({
-          name: 'OtherAccountKey',
-        });
-      }
-      expect(await visitor.withToken(other.token).sessions()).toHaveLength(1);
-      const login = await approveWithKey(owner, device, { accountId, key });
-      expect(login).toMatchObject({ accountId, created: false });
-      expect(login.token).not.toBe(token);
-      const added = await waitForApproval(visitor.devices, request, secrets.proof);
-      expect(await openSealedSecret(secrets, added.sealed ?? '')).toEqual(key.bytes);
-    } finally {
-      await server.stop();
+  it('reports a refusal of the new device', async () => {
+    const owner = await signUp();
+    const { request, waiting } = await newDevice();
+    await owner.client.devices.refuse(request.id);
+    await expect(waiting).rejects.toMatchObject({ name: 'DeviceNotAdded', reason: 'refused' });
+  });
+
+  it('ends the new login of a key that is of another account, and seals nothing to another key', async () => {
+    const [owner, other] = [await signUp(), await signUp()];
+    const { secrets, request } = await newDevice();
+    const device = await findDevice(owner.client, request.userCode);
+    for (const key of [other.key, await DeviceKey.generate()]) {
+      const approving = approveDevice(owner.client, device, { ...owner, key }, null);
+      await expect(approving).rejects.toMatchObject({ name: 'OtherAccountKey' });
     }
+    expect(await other.client.sessions()).toHaveLength(1);
+    const { publicKey } = await makeDeviceSecrets();
+    const link = { serverUrl: server.url, ...request, ...secrets, publicKey };
+    const swapped = approveDevice(owner.client, device, owner, link);
+    await expect(swapped).rejects.toMatchObject({ name: 'DeviceSealError', reason: 'other-key' });
+    expect(await findDevice(owner.client, request.userCode)).toMatchObject({ id: request.id });
   });
 });

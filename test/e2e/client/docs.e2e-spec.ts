@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { createContext, runInContext } from 'node:vm';
 import { WebSocket } from 'undici';
-import { deviceCheckWords } from '../../../src/protocol/device-check-words.js';
+import { deviceKeyWords } from '../../../src/protocol/device-words.js';
 import { bundleClient } from '../../helpers/client-bundle.js';
 import { KIT_OUTPUT, KIT_SECTIONS, kitProgram } from '../../helpers/documented-kit.js';
 import { startServer } from '../../fixtures/programs/server-fixture.js';
@@ -31,8 +31,9 @@ describe('docs/connect-a-client.md', () => {
   });
 
   it('shows the check words of its example', () => {
-    const words = deviceCheckWords(Buffer.alloc(32).toString('base64url')).join(' ');
-    expect(page).toContain(`\`${words}\``);
+    const publicKey = Buffer.alloc(32).toString('base64url');
+    const words = deviceKeyWords({ publicKey, origins: ['https://gate.example.org'] });
+    expect(page).toContain(`\`${words.join(' ')}\``);
   });
 });
 

@@ -86,7 +86,7 @@ describe('a database that fails under load (PostgreSQL only: it is killed and st
       expectErrorShape(notYet);
       expect((await call(early, 'GET', '/livez')).status).toBe(200);
       expect((await call(early, 'GET', '/v1/features')).status).toBe(200);
-      const device = { publicKey: makeX25519Key(), proofHash: hashOf('proof') };
+      const device = { v: 2, publicKey: makeX25519Key(), proofHash: hashOf('proof') };
       for (const refused of [
         await call(early, 'POST', '/v2/auth/devices', { body: device }),
         await call(early, 'POST', '/v1/auth/challenge', { body: {} }),
@@ -122,7 +122,7 @@ describe('a database that fails under load (PostgreSQL only: it is killed and st
     const env = { DATABASE_URL: proxy.urlFor(store.databaseUrl ?? '') };
     const behind = await startServer({ store, env });
     try {
-      const body = { publicKey: makeX25519Key(), proofHash: hashOf('proof') };
+      const body = { v: 2, publicKey: makeX25519Key(), proofHash: hashOf('proof') };
       const begin = () => call(behind, 'POST', '/v2/auth/devices', { body });
       isEnding = true;
       proxy.cut();

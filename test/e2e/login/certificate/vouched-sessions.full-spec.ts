@@ -15,7 +15,7 @@ import {
 async function approvedBy({ server }: DirectServer, token: string): Promise<string> {
   const devices = new DeviceCalls(server);
   const device = await devices.newDevice();
-  expect((await devices.approve(device.id, token, {})).status).toBe(200);
+  expect((await devices.approve(device.id, token)).status).toBe(200);
   return String((await devices.claimInTime(device)).body['token']);
 }
 

@@ -68,6 +68,7 @@ describe('a third party that has seen the QR code', () => {
     const login = await logIn(server);
     const device = await devices.newDevice();
     const { body: other } = await devices.request({
+      v: 2,
       publicKey: device.publicKey,
       proofHash: hashOf('of the third party'),
     });

@@ -27,12 +27,13 @@ beforeEach(async () => {
 afterAll(() => server.stop());
 
 describe('adding a device', () => {
-  it('gives a device a session of its own and the sealed secret, once', async () => {
+  it('gives a device a session of its own and the sealed account, once', async () => {
     const client = { name: 'The new phone', platform: 'ios' };
     const device = await devices.newDevice({ client });
     expect((await devices.claim(device.id, device.proof)).body).toEqual({ state: 'pending' });
     const found = await devices.find(device.userCode, login.token);
     expect(found.body).toEqual({
+      ...{ v: 2, origins: [] },
       id: device.id,
       publicKey: device.publicKey,
       client,
@@ -67,7 +68,7 @@ describe('adding a device', () => {
 
   it('begins with a typeable user code that lasts ten minutes', async () => {
     const before = Date.now();
-    const body = { publicKey: makeX25519Key(), proofHash: hashOf('x'), unknown: 1 };
+    const body = { v: 2, publicKey: makeX25519Key(), proofHash: hashOf('x'), unknown: 1 };
     const answers = await Promise.all(Array.from({ length: 50 }, () => devices.request(body)));
     const codes = answers.map((answer) => String(answer.body['userCode']));
     expect(new Set(codes).size).toBe(50);
@@ -75,6 +76,7 @@ describe('adding a device', () => {
       expect({ status, asked }).toEqual({
         status: 200,
         asked: {
+          ...{ v: 2, origins: [] },
           id: expect.any(String),
           userCode: expect.stringMatching(/^[BCDFGHJKLMNPQRSTVWXZ]{4}-[BCDFGHJKLMNPQRSTVWXZ]{4}$/),
           expiresAt: expect.any(Number),
@@ -195,8 +197,15 @@ describe('requests to add a device that are invalid', () => {
       ['33 bytes', bytes(33)],
     ],
   ])('refuses %s as a key', async (_name, publicKey) => {
-    const answer = await devices.request({ publicKey, proofHash: hashOf('x') });
+    const answer = await devices.request({ v: 2, publicKey, proofHash: hashOf('x') });
     expect(refusalOf(answer)).toEqual({ status: 400, code: 'invalid-public-key' });
+  });
+
+  it.each([undefined, null, 1, 3, '2', [2]])('refuses version %j of a new device', async (v) => {
+    const answer = await devices.request({ v, publicKey: makeX25519Key(), proofHash: hashOf('x') });
+    expect(refusalOf(answer)).toEqual({ status: 400, code: 'invalid-request' });
+    const message = expect.stringContaining('the app of the new device') as unknown;
+    expect(answer.body['details']).toEqual([{ path: 'v', message }]);
   });
 
   it.each([
@@ -208,7 +217,7 @@ describe('requests to add a device that are invalid', () => {
       (client) => ({ client }),
     ),
   ])('refuses a request with %j', async (wrong) => {
-    const body = { publicKey: makeX25519Key(), proofHash: hashOf('x'), ...wrong };
+    const body = { v: 2, publicKey: makeX25519Key(), proofHash: hashOf('x'), ...wrong };
     const answer = await devices.request(body);
     expect(refusalOf(answer)).toEqual({ status: 400, code: 'invalid-request' });
     expectErrorShape(answer);
@@ -221,7 +230,7 @@ describe('requests to add a device that are invalid', () => {
     ]),
     ['more than 1 KiB', bytes(1025)],
     ['wrong padding', bytes(1024).replace('==', '=')],
-  ])('refuses %s as the sealed secret of an account with a key', async (_name, sealed) => {
+  ])('refuses %s as the sealed account', async (_name, sealed) => {
     const device = await devices.newDevice();
     const answer = await devices.approve(device.id, login.token, { sealed });
     expect(refusalOf(answer)).toEqual({ status: 400, code: 'invalid-request' });
@@ -229,7 +238,7 @@ describe('requests to add a device that are invalid', () => {
     expect((await devices.approve(device.id, login.token)).status).toBe(200);
   });
 
-  it('relays a sealed secret of up to 1 KiB', async () => {
+  it('relays a sealed account of up to 1 KiB', async () => {
     const device = await devices.newDevice();
     const sealed = randomBytes(1024).toString('base64url');
     expect((await devices.approve(device.id, login.token, { sealed })).status).toBe(200);
@@ -292,24 +301,45 @@ describe('guessing a user code', () => {
   });
 });
 
-it('adds a device to an account without a key, without a secret to seal', async () => {
+it('adds a device to an account without a key, which is sealed too', async () => {
   const fixture = await startLoginFixture({ env: { ...OPTIONAL, ...BEHIND_PROXY } });
   try {
     const keyless = new DeviceCalls(fixture.server);
     const { body: owner } = await keylessLogin(fixture.server, 'anna');
     const token = String(owner['token']);
     const device = await keyless.newDevice();
-    const answer = await keyless.approve(device.id, token, { sealed: SEALED });
+    const answer = await keyless.approve(device.id, token, {});
     expect(refusalOf(answer)).toEqual({ status: 400, code: 'invalid-request' });
     expect(answer.body['details']).toMatchObject([{ path: 'sealed' }]);
-    expect((await keyless.approve(device.id, token, {})).status).toBe(200);
+    expect((await keyless.approve(device.id, token)).status).toBe(200);
     expect((await keyless.claimInTime(device)).body).toEqual({
       state: 'approved',
       token: expect.any(String),
       accountId: owner['accountId'],
-      sealed: null,
+      sealed: SEALED,
     });
   } finally {
     await fixture.stop();
+  }
+});
+
+it('names the configured origins, and never that of a request', async () => {
+  const env = {
+    SERVICE_PUBLIC_URL: 'https://gate.example.org/base',
+    SERVICE_LOGIN_ORIGINS: 'http://gate.svc:3000',
+  };
+  const named = await startServer({ env });
+  try {
+    const headers = { host: 'evil.example', origin: 'https://evil.example' };
+    const body = { v: 2, publicKey: makeX25519Key(), proofHash: hashOf('x') };
+    const asked = await call(named, 'POST', '/v2/auth/devices', { body, headers });
+    const origins = ['https://gate.example.org', 'http://gate.svc:3000'];
+    expect(asked.body).toMatchObject({ v: 2, origins });
+    const { token } = await logIn(named);
+    const path = `/v2/auth/devices/${String(asked.body['userCode'])}`;
+    const found = await call(named, 'GET', path, { token });
+    expect(found.body).toMatchObject({ v: 2, origins });
+  } finally {
+    await named.stop();
   }
 });

@@ -1,28 +1,29 @@
+import { DEVICE_VERSION } from '../../protocol/device-version.js';
 import type {
   ApprovedDevice,
   DeviceRequest,
   DeviceToken,
   WaitingDevice,
-} from './api-client-answers.js';
-import type { RequestOf, Routes } from './api-routes.js';
-import { GatehouseProblem, ServerUnreachable } from './problem.js';
+} from '../api/api-client-answers.js';
+import type { RequestOf, Routes } from '../api/api-routes.js';
+import { GatehouseProblem, ServerUnreachable } from '../api/problem.js';
 
-type NewDevice = Readonly<RequestOf<'POST /v2/auth/devices'>['body']>;
+export type NewDevice = Readonly<Omit<RequestOf<'POST /v2/auth/devices'>['body'], 'v'>>;
 
 /** Adding a device to an account (contract, Adding a device). */
 export class DeviceRoutes {
   constructor(private readonly routes: Routes) {}
 
-  /** Requests to be added: show the user code or its link, then poll for the token. */
+  /** Requests to be added. `requestDevice` calls it, and checks the answer. */
   request({ publicKey, proofHash, client }: NewDevice): Promise<DeviceRequest> {
-    const body = { publicKey, proofHash, ...(client !== undefined && { client }) };
+    const more = client !== undefined && { client };
+    const body = { v: DEVICE_VERSION, publicKey, proofHash, ...more } as const;
     return this.routes.send('POST /v2/auth/devices', { body });
   }
 
   /**
    * The device of this user code; refused with `not-found`, and with `rate-limited` after three of
-   * them in ten minutes. The server can forge its key: use the key of the QR code, or compare the
-   * check words.
+   * them in ten minutes. `findDevice` calls it, and checks the answer.
    */
   find(userCode: string): Promise<WaitingDevice> {
     const route = 'GET /v2/auth/devices/{id}';
@@ -31,12 +32,12 @@ export class DeviceRoutes {
 
   /**
    * Adds the device to the account of this client's token; refused with `fresh-login-required` where
-   * the login of that token is too old.
+   * the login of that token is too old. `approveDevice` calls it.
    *
-   * @param sealed the account's secret from `sealForDevice`; none for accounts without a device key
+   * @param sealed of `sealAccount`
    */
-  async approve(id: string, sealed?: string): Promise<void> {
-    const request = { path: { id }, body: { ...(sealed !== undefined && { sealed }) } };
+  async approve(id: string, sealed: string): Promise<void> {
+    const request = { path: { id }, body: { sealed } };
     await this.routes.run('POST /v2/auth/devices/{id}/approve', request);
   }
 
@@ -52,7 +53,7 @@ export class DeviceRoutes {
 }
 
 /** A request lives for ten minutes; the rest is for the last answer. */
-const MAX_WAIT_SECONDS = 630;
+const MAX_WAIT_MS = 630_000;
 
 /** The device was refused, or not approved in time. Make a new request to try again. */
 export class DeviceNotAdded extends Error {
@@ -70,23 +71,26 @@ export class DeviceNotAdded extends Error {
 export interface ApprovalWait {
   /** Waits; rejects to give up. Default: a timer. */
   readonly sleep?: (ms: number) => Promise<void>;
+  /** Milliseconds of a clock that cannot be set. Default: `performance.now`. */
+  readonly monotonic?: () => number;
 }
 
 /**
- * Polls at the interval of the server until the device is approved. Continues while the server
- * cannot be reached or limits the rate. Rejects with {@link DeviceNotAdded}, with what `sleep`
+ * Polls at the interval of the server until the device is approved, for 630 seconds by the clock of
+ * this device. Continues while the server cannot be reached or limits the rate. Rejects with {@link DeviceNotAdded}, with what `sleep`
  * rejects with, and with GatehouseProblem for any other refusal, for example `invalid-proof`.
  */
 export async function waitForApproval(
   devices: Pick<DeviceRoutes, 'poll'>,
   { id, intervalSeconds }: Pick<DeviceRequest, 'id' | 'intervalSeconds'>,
   proof: string,
-  { sleep = sleepFor }: ApprovalWait = {},
+  { sleep = sleepFor, monotonic = () => performance.now() }: ApprovalWait = {},
 ): Promise<ApprovedDevice> {
+  const until = monotonic() + MAX_WAIT_MS;
   const interval = Math.max(intervalSeconds, 1);
   let delaySeconds = interval;
-  for (let waited = delaySeconds; waited <= MAX_WAIT_SECONDS; waited += delaySeconds) {
-    await sleep(delaySeconds * 1000);
+  for (let leftMs = MAX_WAIT_MS; leftMs > 0; leftMs = until - monotonic()) {
+    await sleep(Math.min(delaySeconds * 1000, leftMs));
     const result = await pollOnce(devices, id, proof);
     if (typeof result === 'object') {
       return result;

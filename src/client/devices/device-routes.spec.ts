@@ -1,8 +1,8 @@
 import { waitForApproval } from './device-routes.js';
-import type { DeviceToken } from './api-client-answers.js';
-import { GatehouseProblem, ServerUnreachable } from './problem.js';
+import type { DeviceToken } from '../api/api-client-answers.js';
+import { GatehouseProblem, ServerUnreachable } from '../api/problem.js';
 
-const APPROVED = { state: 'approved', token: 't', accountId: 'a', sealed: null } as const;
+const APPROVED = { state: 'approved', token: 't', accountId: 'a', sealed: 's' } as const;
 const PENDING = { state: 'pending' } as const;
 const REQUEST = { id: 'i', intervalSeconds: 3 };
 
@@ -19,11 +19,31 @@ async function wait(...answers: readonly (DeviceToken | Error)[]) {
     const next = left.shift() ?? PENDING;
     return next instanceof Error ? Promise.reject(next) : Promise.resolve(next);
   };
-  const sleep = (ms: number): Promise<void> => Promise.resolve(void sleeps.push(ms));
-  const result: unknown = await waitForApproval({ poll }, REQUEST, 'p', { sleep }).catch(
+  let clock = 0;
+  const sleep = (ms: number): Promise<void> => {
+    clock += ms;
+    return Promise.resolve(void sleeps.push(ms));
+  };
+  const wait = { sleep, monotonic: () => clock };
+  const result: unknown = await waitForApproval({ poll }, REQUEST, 'p', wait).catch(
     (error: unknown) => error,
   );
   return { result, sleeps, requests };
+}
+
+/** Waits with a server that names this interval. */
+async function waitForSeconds(intervalSeconds: number) {
+  const sleeps: number[] = [];
+  let clock = 0;
+  const sleep = (ms: number): Promise<void> => {
+    clock += ms;
+    return Promise.resolve(void sleeps.push(ms));
+  };
+  const poll = (): Promise<DeviceToken> => Promise.resolve(PENDING);
+  const wait = { sleep, monotonic: () => clock };
+  const waiting = waitForApproval({ poll }, { id: 'i', intervalSeconds }, 'p', wait);
+  await expect(waiting).rejects.toThrow('in time');
+  return { sleeps };
 }
 
 describe(waitForApproval, () => {
@@ -72,8 +92,24 @@ describe(waitForApproval, () => {
     const poll = (): Promise<DeviceToken> => Promise.resolve(PENDING);
     const sleep = (ms: number): Promise<void> => Promise.resolve(void sleeps.push(ms));
     const hostile = { id: 'i', intervalSeconds: 0 };
-    await expect(waitForApproval({ poll }, hostile, 'p', { sleep })).rejects.toThrow('in time');
+    const wait = { sleep, monotonic: () => sleeps.length * 1000 };
+    await expect(waitForApproval({ poll }, hostile, 'p', wait)).rejects.toThrow('in time');
     expect(new Set(sleeps)).toEqual(new Set([1000]));
+  });
+
+  it('ends by its own clock, however long the server takes or makes it wait', async () => {
+    const slow = { clock: 0, polls: 0 };
+    const poll = (): Promise<DeviceToken> => {
+      slow.polls += 1;
+      slow.clock += 300_000;
+      return Promise.resolve(PENDING);
+    };
+    const sleep = (ms: number): Promise<void> => Promise.resolve(void (slow.clock += ms));
+    const wait = { sleep, monotonic: () => slow.clock };
+    await expect(waitForApproval({ poll }, REQUEST, 'p', wait)).rejects.toThrow('in time');
+    expect(slow.polls).toBe(3);
+    const { sleeps } = await waitForSeconds(1e9);
+    expect(sleeps).toEqual([630_000]);
   });
 
   it('ends when the caller aborts', async () => {
