@@ -47,14 +47,21 @@ export async function readStream(
   return Buffer.concat(chunks);
 }
 
-/** Reads a line of the person, or of a script; null at the end of the input. */
-export async function readAnswer(): Promise<string | null> {
+/** Reads the answers of a person, or of a script, line by line from standard input. */
+export async function withAnswers<Result>(
+  use: (next: () => Promise<string | null>) => Promise<Result>,
+): Promise<Result> {
   const lines = createInterface({ input: process.stdin });
+  const iterator = lines[Symbol.asyncIterator]();
   try {
-    for await (const line of lines) {
-      return line.trim();
-    }
-    return null;
+    return await use(async () => {
+      // Ctrl-C is no answer: what was begun is then ended as after a "no".
+      const close = () => lines.close();
+      process.once('SIGINT', close);
+      const line: IteratorResult<string, unknown> = await iterator.next();
+      process.off('SIGINT', close);
+      return line.done === true ? null : line.value.trim();
+    });
   } finally {
     lines.close();
     // An open terminal or pipe would keep the program running.
@@ -62,8 +69,12 @@ export async function readAnswer(): Promise<string | null> {
   }
 }
 
-export async function readYes(): Promise<boolean> {
-  return /^y(es)?$/i.test((await readAnswer()) ?? '');
+export function readYes(): Promise<boolean> {
+  return withAnswers(async (next) => isYes(await next()));
+}
+
+export function isYes(answer: string | null): boolean {
+  return /^y(es)?$/i.test(answer ?? '');
 }
 
 /** @throws CliError (usage) for an empty secret, instead of sending unsigned */

@@ -1,21 +1,20 @@
 import { GatehouseClient } from '../../client/api/api-client.js';
-import type {
-  ApprovedDevice,
-  DeviceRequest,
-  LoginAnswer,
-} from '../../client/api/api-client-answers.js';
-import { DeviceNotAdded, waitForApproval } from '../../client/api/device-routes.js';
-import { DeviceKey } from '../../client/crypto/device-key.js';
-import { deviceLink } from '../../client/crypto/device-link.js';
+import type { DeviceRequest, LoginAnswer } from '../../client/api/api-client-answers.js';
+import { deviceLink } from '../../client/devices/device-link.js';
+import { DeviceNotAdded, waitForApproval } from '../../client/devices/device-routes.js';
 import {
   DeviceSealError,
   makeDeviceSecrets,
-  openSealedSecret,
-  type DeviceSecrets,
-} from '../../client/crypto/device-sealing.js';
-import { deviceCheckWords } from '../../protocol/device-check-words.js';
+  openApproval,
+  type HandedAccount,
+  type OpenedApproval,
+} from '../../client/devices/device-sealing.js';
+import { DeviceServerRefused, requestDevice } from '../../client/devices/device-server.js';
+import { adoptPin } from '../../client/settings/account-pin.js';
+import { deviceKeyWords } from '../../protocol/device-words.js';
 import type { CliContext } from '../command.js';
-import { refusedError } from '../cli-error.js';
+import { refusedError, usageError } from '../cli-error.js';
+import { isYes, withAnswers } from '../input.js';
 import type { Output } from '../output.js';
 import { serverFetch } from '../server-fetch.js';
 import type { ServerStore } from './server-store.js';
@@ -26,32 +25,47 @@ interface CodeLogin {
   readonly server: string;
   readonly store: ServerStore;
   readonly provider: string | undefined;
+  /** The only account that may be added, in place of the question; for scripts. */
+  readonly account: string | undefined;
 }
+
+const AGAIN = 'Begin again: gatehouse login --code';
 
 export async function logInWithCode(
   { output }: CliContext,
-  { server, store, provider }: CodeLogin,
+  login: CodeLogin,
 ): Promise<LoginAnswer> {
+  const { server, store, provider, account } = login;
+  if (!process.stdin.isTTY && account === undefined) {
+    throw usageError(
+      'Without a terminal there is no answer to the question whose account it is.',
+      'Name the account: --account ID. Then approve by the link.',
+    );
+  }
   await refuseWithKey(store, server);
   const client = new GatehouseClient({ serverUrl: server, fetch: serverFetch });
   const secrets = await makeDeviceSecrets();
-  const { publicKey, proof } = secrets;
-  const request = await client.devices.request({ ...secrets, client: thisComputer });
-  const { userCode, expiresAt } = request;
-  const link = deviceLink({ serverUrl: server, userCode, publicKey });
-  invite(output, { server, userCode, link, expiresAt, checkWords: deviceCheckWords(publicKey) });
+  const { publicKey, proof, linkSecret } = secrets;
+  const asked = requestDevice(client, { ...secrets, client: thisComputer });
+  const request = await asked.catch(explained);
+  const { userCode, expiresAt, origins } = request;
+  const link = deviceLink({ serverUrl: server, userCode, publicKey, linkSecret });
+  const checkWords = deviceKeyWords({ publicKey, origins });
+  invite(output, { server, userCode, link, expiresAt, checkWords });
   if (provider !== undefined) {
     output.note(`Use an account that is connected with ${provider}.`);
   }
   const approved = await waitForApproval(client.devices, request, proof).catch(explained);
   const session = client.withToken(approved.token);
   try {
+    const opened = await openApproval(secrets, origins, approved);
+    const handed = await confirmedAccount({ output, session, login, opened });
     await (provider !== undefined && requireIdentity(session, provider));
-    await storeKey(store, server, secrets, approved);
+    await keepAccount(store, server, handed);
   } catch (error) {
     // The session is not stored. A failure to end it must not hide the failure to report.
     await session.logOut().catch(() => undefined);
-    throw error;
+    throw error instanceof DeviceSealError ? explained(error) : error;
   }
   const { token, accountId } = approved;
   return { token, accountId, created: false };
@@ -82,16 +96,79 @@ function invite(output: Output, invitation: Invitation): void {
   }
   output.draw(drawQr(link, process.stderr.isTTY));
   output.note(`\nScan this with a device that has the account, or open there:\n\n  ${link}\n`);
-  output.note(`Or type this code at ${server}/app/device:  ${userCode}`);
-  output.note(`In a terminal: gatehouse devices approve ${userCode}`);
-  output.note(`Approve only where the same words are shown:  ${checkWords.join(' ')}\n`);
+  if (process.stdin.isTTY) {
+    output.note(`Or type this code at ${server}/app/device:  ${userCode}`);
+    output.note(`In a terminal: gatehouse devices approve ${userCode}`);
+    output.note(
+      `Approve a typed code only where the same words are shown:  ${checkWords.join(' ')}\n`,
+    );
+  }
   output.note('Waiting for ten minutes. Ctrl-C cancels.');
 }
 
-function explained(error: unknown): never {
-  throw error instanceof DeviceNotAdded
-    ? refusedError(error.message, `device-${error.reason}`, 'Begin again: gatehouse login --code')
-    : error;
+interface Opened {
+  readonly output: Output;
+  readonly session: GatehouseClient;
+  readonly login: CodeLogin;
+  readonly opened: OpenedApproval;
+}
+
+/** Nothing is stored before the person has confirmed whose account it is. */
+function confirmedAccount(opened: Opened): Promise<HandedAccount> {
+  return withAnswers(async (next) => {
+    const account = await accountOf(opened, next);
+    const { output, session, login } = opened;
+    if (login.account !== undefined) {
+      if (login.account !== account.accountId) {
+        throw refusedError(`The account is ${account.accountId}.`, 'other-account', AGAIN);
+      }
+      return account;
+    }
+    output.note(await describeAccount(session, account));
+    output.note('Is this your account? [y/N]');
+    if (!isYes(await next())) {
+      throw refusedError('The account was not added.', 'not-confirmed', AGAIN);
+    }
+    return account;
+  });
+}
+
+async function accountOf(
+  { output, opened }: Opened,
+  next: () => Promise<string | null>,
+): Promise<HandedAccount> {
+  if (opened.via === 'link') {
+    return opened.account;
+  }
+  if (!process.stdin.isTTY) {
+    throw refusedError(
+      'A typed code was approved, and without a terminal only a link can be.',
+      'link-required',
+      AGAIN,
+    );
+  }
+  output.note('The device that approved shows five words now. Type the first three.');
+  output.note('If it shows none, type: no');
+  let typed = await next();
+  while (typed === '') {
+    typed = await next();
+  }
+  return opened.confirm(typed ?? '');
+}
+
+async function describeAccount(
+  session: GatehouseClient,
+  { accountId, key, encryptionMode }: HandedAccount,
+): Promise<string> {
+  const { identities } = await session.profile();
+  const names = identities.map(({ provider, login }) => `${login ?? '(no name)'} (${provider})`);
+  const content = encryptionMode === 'e2ee' ? 'end-to-end encrypted' : 'readable by the server';
+  return [
+    `Account  ${accountId}`,
+    ...names.map((name) => `Login    ${name}`),
+    `Key      ${key === null ? 'none' : 'a device key, which is stored on this computer'}`,
+    `Content  ${content}`,
+  ].join('\n');
 }
 
 async function requireIdentity(session: GatehouseClient, provider: string): Promise<void> {
@@ -106,32 +183,37 @@ async function requireIdentity(session: GatehouseClient, provider: string): Prom
 }
 
 /** Stores the key of a keyed account before the session: without the key the account is lost. */
-async function storeKey(
+async function keepAccount(
   store: ServerStore,
   server: string,
-  secrets: DeviceSecrets,
-  { sealed }: ApprovedDevice,
+  { accountId, key, encryptionMode, settings }: HandedAccount,
 ): Promise<void> {
-  if (sealed === null) {
+  if (key === null) {
     return;
   }
-  const key = await openKey(secrets, sealed);
   const stored = await store.saveDeviceKey(server, key.toJwk());
   if (stored.x !== key.publicKey) {
     await refuseWithKey(store, server);
   }
+  await adoptPin(store.pins(server, accountId), { mode: encryptionMode, settings });
 }
 
-async function openKey(secrets: DeviceSecrets, sealed: string): Promise<DeviceKey> {
-  try {
-    return await DeviceKey.fromSecret(await openSealedSecret(secrets, sealed));
-  } catch (error) {
-    throw error instanceof DeviceSealError
-      ? refusedError(
-          'The account was sealed to another key than that of this computer.',
-          'not-for-this-device',
-          'Begin again, and compare the check words before you approve.',
-        )
-      : error;
+function explained(error: unknown): never {
+  if (error instanceof DeviceNotAdded) {
+    throw refusedError(error.message, `device-${error.reason}`, AGAIN);
   }
+  if (error instanceof DeviceServerRefused) {
+    throw refusedError(error.message, error.reason);
+  }
+  if (error instanceof DeviceSealError) {
+    throw refusedError(error.message, error.reason, SEAL_HINTS[error.reason] ?? AGAIN);
+  }
+  throw error;
 }
+
+const DECEIVED = 'The server may deceive you: report it to its operator. Nothing was stored.';
+const SEAL_HINTS: Readonly<Record<string, string>> = {
+  'not-for-this-device': DECEIVED,
+  'other-account': DECEIVED,
+  'words-differ': `If you typed the words as they were shown: ${DECEIVED}`,
+};

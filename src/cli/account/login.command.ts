@@ -60,13 +60,15 @@ export const login = command({
       'show a QR code and a short code, and wait until another device approves this one',
       { conflicts: ['keyless', 'certificate', 'key'] },
     ],
+    ['--account <id>', 'with --code: accept only this account, and do not ask; for scripts'],
   ],
   help: `
 A device key without an account is refused: gatehouse signup creates accounts. With --keyless or
 --certificate the first login creates one, where the server allows it.
 --code needs no browser on this machine: approve it with gatehouse devices approve, or at /app/device
 of the server, where every way to sign in is offered. With --provider only an account that is
-connected with this provider is accepted.
+connected with this provider is accepted. It then shows whose account it is, and asks before it
+stores anything. Without a terminal, name the account (--account) and approve by the link.
 ${WHERE}`,
   examples: [
     'gatehouse login --server https://gate.example.org',
@@ -75,11 +77,15 @@ ${WHERE}`,
     'gatehouse login --server https://gate.example.org --code',
   ],
   async run(context) {
-    const { provider, keyless, certificate, certificateUrl, ca, key, code } = context.options;
+    const { provider, keyless, certificate, certificateUrl, ca, key, code, account } =
+      context.options;
     const { requireServer } = await import('./current-session.js');
     const { store, server } = await requireServer(context);
     if (keyless === true && provider === undefined) {
       throw usageError('--keyless needs --provider.', SEE_HELP);
+    }
+    if (account !== undefined && code !== true) {
+      throw usageError('--account needs --code.', SEE_HELP);
     }
     if (certificate === undefined && (ca ?? certificateUrl) !== undefined) {
       throw usageError('--ca and --certificate-url need --certificate.', SEE_HELP);
@@ -88,7 +94,7 @@ ${WHERE}`,
     let answer: LoginAnswer;
     if (code === true) {
       const { logInWithCode } = await import('./code-login.js');
-      answer = await logInWithCode(context, { server, store, provider });
+      answer = await logInWithCode(context, { server, store, provider, account });
     } else if (certificate !== undefined || key !== undefined) {
       const { logInWithCertificate } = await import('./certificate-login.js');
       answer = await logInWithCertificate(context.options, server);

@@ -1,11 +1,12 @@
 import decodeQR from 'qr/decode.js';
-import { deviceLink } from '../../client/crypto/device-link.js';
+import { deviceLink } from '../../client/devices/device-link.js';
 import { drawQr } from './terminal-qr.js';
 
 const LINK = deviceLink({
   serverUrl: 'https://a-long-name-of-a-server.gate.example.org/with/a/path',
   userCode: 'WDJB-MJHT',
   publicKey: Buffer.alloc(32, 7).toString('base64url'),
+  linkSecret: Buffer.alloc(32, 9).toString('base64url'),
 });
 const SCALE = 4;
 /** The upper and the lower half of a character; true means light. */

@@ -1,6 +1,7 @@
 import type { Browser } from 'playwright-core';
 import { hasChromium, startChromium, visitWith } from '../../fixtures/programs/browser-fixture.js';
 import { createCliUser } from '../../fixtures/programs/cli-fixture.js';
+import { beginLogin, finishLogin, takeWords } from '../web/device-acts.js';
 import { namespaceOfRun } from '../../fixtures/programs/network-namespace-fixture.js';
 import { startServer, type Server } from '../../fixtures/programs/server-fixture.js';
 
@@ -25,7 +26,8 @@ suite('a machine in a separate network, without a browser', () => {
     const visitor = await visitWith(browser, `${server.url}/app`);
     const { page, press } = visitor;
     try {
-      const loopback = await machine.run(['login', '--server', server.url, '--code']);
+      const unreachable = ['login', '--server', server.url, '--code', '--account', 'x'];
+      const loopback = await machine.run(unreachable);
       expect(loopback.code).toBe(4);
 
       await page.getByText('Create an account').click();
@@ -35,19 +37,16 @@ suite('a machine in a separate network, without a browser', () => {
       await page.getByText('Your account is ready.').waitFor();
 
       const outside = `http://${network.hostAddress}:${server.port}`;
-      const cli = machine.start(['login', '--server', outside, '--code']);
-      await cli.until(() => cli.stderr().includes('Waiting'));
-      const [, code = ''] = /type this code at \S+ {2}(\S+)/.exec(cli.stderr()) ?? [];
-      const [, words = ''] = /same words are shown: {2}(.+)/.exec(cli.stderr()) ?? [];
+      const { cli, userCode, checkWords } = await beginLogin(machine, outside);
 
       await page.goto(`${server.url}/app/device`);
-      await page.getByLabel('Code that the new device shows').fill(code);
+      await page.getByLabel('Code that the new device shows').fill(userCode);
       await press('Continue');
-      await page.getByText(words, { exact: true }).waitFor();
+      await page.getByText(checkWords.join(' '), { exact: true }).waitFor();
       await page.getByLabel('Device key', { exact: true }).fill(key);
       await page.getByLabel('The new device shows the same words').check();
       await press('Add the device');
-      expect(await cli.exited).toMatchObject({ code: 0 });
+      await finishLogin(cli, await takeWords(visitor));
 
       expect((await machine.run(['key', 'show'])).stdout.trim()).toBe(key);
       expect(await machine.run(['login'])).toMatchObject({ code: 0 });

@@ -1,6 +1,6 @@
 import { cp, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { deviceLink } from '../../../src/client/crypto/device-link.js';
+import { deviceLink } from '../../../src/client/devices/device-link.js';
 import { startLocalServer } from '../../helpers/local-server.js';
 import { type CliUser, createCliUser } from '../../fixtures/programs/cli-fixture.js';
 import { startServer } from '../../fixtures/programs/server-fixture.js';
@@ -104,7 +104,9 @@ describe('GATEHOUSE_TOKEN', () => {
       return { status: 404, json: {} };
     });
     const publicKey = Buffer.alloc(32, 1).toString('base64url');
-    const link = deviceLink({ serverUrl: stranger.url, userCode: 'WDJB-MJHT', publicKey });
+    const linkSecret = Buffer.alloc(32, 2).toString('base64url');
+    const facts = { userCode: 'WDJB-MJHT', publicKey, linkSecret };
+    const link = deviceLink({ serverUrl: stranger.url, ...facts });
     for (const action of ['approve', 'refuse']) {
       const env = { GATEHOUSE_TOKEN: given.token };
       const { code, stderr } = await user.run(['devices', action, link], env);
