@@ -1,12 +1,13 @@
 import type { TargetedSubmitEvent } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { AccountProfile, WaitingDevice } from '../../client/api/api-client-answers.js';
-import { approveWithKey } from '../../client/api/device-approval.js';
+import type { WaitingDevice } from '../../client/api/api-client-answers.js';
+import { approveDevice, type DeviceApproval } from '../../client/devices/device-approval.js';
 import { GatehouseProblem } from '../../client/api/problem.js';
 import type { DeviceKey } from '../../client/crypto/device-key.js';
-import { sealForDevice } from '../../client/crypto/device-sealing.js';
-import { readDeviceLink } from '../../client/crypto/device-link.js';
-import { deviceCheckWords } from '../../protocol/device-check-words.js';
+import { isOlderDeviceLink, readDeviceLink } from '../../client/devices/device-link.js';
+import { findDevice } from '../../client/devices/device-server.js';
+import { sealAccount } from '../../client/devices/device-sealing.js';
+import { deviceKeyWords } from '../../protocol/device-words.js';
 import { readUserCode, showUserCode } from '../../protocol/user-code.js';
 import { shownName } from '../browser-name.js';
 import { clientFor, serverUrl } from '../server.js';
@@ -23,8 +24,15 @@ import { formatDate } from '../i18n/format.js';
 import { t } from '../i18n/messages.js';
 import { Scanner } from './scanner.js';
 import { KeyForm } from './key-forms.js';
+import { pinOf } from './account-pins.js';
 import { rememberedKey, sessionWithKey } from './key-memory.js';
-import { noteReplaced, UNKNOWN_DEVICE, type PendingDevice, type Session } from './tab-state.js';
+import {
+  keptKeyOf,
+  noteReplaced,
+  UNKNOWN_DEVICE,
+  type PendingDevice,
+  type Session,
+} from './tab-state.js';
 import type { AccountActions } from './use-account.js';
 
 export interface AddDeviceProps extends Omit<AccountActions, 'reload' | 'noteKey'> {
@@ -35,23 +43,48 @@ export interface AddDeviceProps extends Omit<AccountActions, 'reload' | 'noteKey
 
 export function AddDevice(props: AddDeviceProps) {
   const { device, setDevice, notify } = props;
-  const cancel = () => {
+  const [words, showWords] = useState<readonly string[] | null>(null);
+  const close = () => {
     notify(null);
     setDevice(null);
   };
+  if (words !== null) {
+    return <ApprovedWords words={words} close={close} />;
+  }
   return (
     <section aria-labelledby="add-device">
       <h2 id="add-device">{t.add.title}</h2>
       {device.userCode === null ? (
         <CodeForm {...props} />
       ) : (
-        <FindDevice key={device.userCode} userCode={device.userCode} {...props} />
+        <FindDevice key={device.userCode} userCode={device.userCode} {...{ ...props, showWords }} />
       )}
       <div class="row">
-        <button type="button" class="link" onClick={cancel}>
+        <button type="button" class="link" onClick={close}>
           {t.cancel}
         </button>
       </div>
+    </section>
+  );
+}
+
+interface ApprovedWordsProps {
+  readonly words: readonly string[];
+  readonly close: () => void;
+}
+
+/** Shown by this device alone: the new one asks for them, so that no server adds it to an account. */
+function ApprovedWords({ words, close }: ApprovedWordsProps) {
+  return (
+    <section aria-labelledby="add-device">
+      <h2 id="add-device">{t.add.typeWords}</h2>
+      <div class="lead" role="status">
+        <p>{t.add.typeWordsHint}</p>
+        <p class="words">{words.join(' ')}</p>
+      </div>
+      <button type="button" class="primary" onClick={close}>
+        {t.add.typed}
+      </button>
     </section>
   );
 }
@@ -65,9 +98,9 @@ function CodeForm({ setDevice, notify }: AddDeviceProps) {
   const scan = (text: string) => {
     const link = readDeviceLink(text);
     if (link === null || link.serverUrl !== serverUrl()) {
-      return problem(() => t.add.notOurs);
+      return problem(() => (isOlderDeviceLink(text) ? t.add.older : t.add.notOurs));
     }
-    found({ userCode: link.userCode, publicKey: link.publicKey });
+    found({ userCode: link.userCode, link });
     return null;
   };
   const submit = (event: TargetedSubmitEvent<HTMLFormElement>) => {
@@ -77,7 +110,7 @@ function CodeForm({ setDevice, notify }: AddDeviceProps) {
     if (code === null) {
       show(problem(() => t.add.form));
     } else {
-      found({ userCode: showUserCode(code), publicKey: null });
+      found({ userCode: showUserCode(code), link: null });
     }
   };
   return (
@@ -121,19 +154,24 @@ function CodeInput({ notice }: { readonly notice: Notice | null }) {
 
 interface FoundDevice {
   readonly waiting: WaitingDevice;
-  readonly keyMode: AccountProfile['keyMode'];
+  readonly isKeyed: boolean;
 }
 
-function FindDevice({ userCode, ...props }: AddDeviceProps & { readonly userCode: string }) {
+interface FindDeviceProps extends AddDeviceProps {
+  readonly userCode: string;
+  readonly showWords: (words: readonly string[]) => void;
+}
+
+function FindDevice({ userCode, ...props }: FindDeviceProps) {
   const { device, setDevice, session, endSession, notify } = props;
   const [found, setFound] = useState<FoundDevice | null>(null);
   const { run } = useAction(notify, endSession);
   const find = async () => {
     const client = clientFor(session.token);
-    const { keyMode } = await client.profile();
-    const waiting = await client.devices.find(userCode);
-    if (device.publicKey === null || device.publicKey === waiting.publicKey) {
-      setFound({ waiting, keyMode });
+    const isKeyed = hasHadKey(session) || (await client.profile()).keyMode === 'keyed';
+    const waiting = await findDevice(client, userCode);
+    if (device.link === null || device.link.publicKey === waiting.publicKey) {
+      setFound({ waiting, isKeyed });
     } else {
       setDevice(null);
       notify(problem(() => t.add.otherKey));
@@ -148,6 +186,12 @@ function FindDevice({ userCode, ...props }: AddDeviceProps & { readonly userCode
   );
 }
 
+/** A browser that has had the key of the account hands it over, whatever the server says. */
+function hasHadKey({ accountId }: Session): boolean {
+  const isHere = rememberedKey(accountId) !== null || keptKeyOf(accountId) !== null;
+  return isHere || pinOf(accountId) !== null;
+}
+
 /** Requests another code if this one is unknown, expired or used. */
 function requestAnotherCode(error: unknown, { setDevice, notify }: AddDeviceProps): void {
   const code = error instanceof GatehouseProblem ? error.code : '';
@@ -158,46 +202,41 @@ function requestAnotherCode(error: unknown, { setDevice, notify }: AddDeviceProp
   notify(problem(() => t.add.noneWaits));
 }
 
-interface ApprovalProps extends AddDeviceProps {
-  readonly userCode: string;
+interface ApprovalProps extends FindDeviceProps {
   readonly found: FoundDevice;
 }
 
 /** Shows the device and asks for consent, because a stranger may have sent the code or the link. */
 function Approval({ userCode, found, ...props }: ApprovalProps) {
-  const { device, session, setDevice, notify } = props;
-  const { waiting, keyMode } = found;
+  const { device, session, setDevice, notify, showWords } = props;
+  const { waiting, isKeyed } = found;
   const client = clientFor(session.token);
   const refuse = async () => {
     await client.devices.refuse(waiting.id);
     setDevice(null);
     notify(done(() => t.add.refused));
   };
-  const known = rememberedKey(session.accountId);
+  const { accountId } = session;
+  const isLink = device.link !== null;
+  const orAnother = (work: Promise<void>) =>
+    work.catch((error: unknown) => requestAnotherCode(error, props));
   const approve = async (entered: EnteredKey | null) => {
-    if (entered === null) {
-      // The server requires a recent login here, so that an unattended tab adds no device.
-      const sealed =
-        known === null ? undefined : await sealForDevice(waiting.publicKey, known.bytes);
-      await client.devices.approve(waiting.id, sealed);
+    const words = await approveWith(entered, waiting, props);
+    if (words === null) {
       notify(done(() => t.add.added));
+      setDevice(null);
     } else {
-      await approveAndRenew(waiting, entered, props);
+      showWords(words);
     }
-    setDevice(null);
   };
   return (
     <>
-      <DeviceFacts userCode={userCode} waiting={waiting} accountId={session.accountId} />
+      <DeviceFacts {...{ userCode, waiting, accountId, isLink }} />
       <Consent
-        isLink={device.publicKey !== null}
-        isKeyed={keyMode === 'keyed'}
-        needsKey={keyMode === 'keyed' && known === null}
-        accountId={session.accountId}
-        approve={(entered) =>
-          approve(entered).catch((error: unknown) => requestAnotherCode(error, props))
-        }
-        refuse={() => refuse().catch((error: unknown) => requestAnotherCode(error, props))}
+        {...{ isLink, isKeyed, accountId }}
+        needsKey={isKeyed && rememberedKey(accountId) === null}
+        approve={(entered) => orAnother(approve(entered))}
+        refuse={() => orAnother(refuse())}
         {...props}
       />
     </>
@@ -210,30 +249,50 @@ interface EnteredKey {
   readonly isTyped: boolean;
 }
 
-/** Approves with a new session, which this tab continues with. */
-async function approveAndRenew(
+/**
+ * Approves, with an entered key with a new session, which this tab continues with.
+ *
+ * @returns the words to show
+ */
+async function approveWith(
+  entered: EnteredKey | null,
   waiting: WaitingDevice,
-  { key, isTyped }: EnteredKey,
-  { session, startSession }: AddDeviceProps,
-): Promise<void> {
+  { device: { link }, session, startSession }: AddDeviceProps,
+): Promise<DeviceApproval['words']> {
   const { token, accountId } = session;
-  const login = await approveWithKey(clientFor(token), waiting, { accountId, key });
-  noteReplaced(session);
-  const isKeyEntered = isTyped || session.isKeyEntered;
-  startSession(
-    sessionWithKey(login, key, isKeyEntered),
-    done(() => t.add.added),
-  );
+  const client = clientFor(token);
+  const key = entered?.key ?? rememberedKey(accountId);
+  const account = { accountId, key, pin: pinOf(accountId) };
+  if (entered === null && key !== null) {
+    // The server requires a recent login here, so that an unattended tab adds no device.
+    const { pin } = account;
+    const handed = {
+      ...account,
+      encryptionMode: pin?.mode ?? 'e2ee',
+      settings: pin?.settings ?? null,
+    };
+    const { sealed, words } = await sealAccount(waiting, handed, link?.linkSecret ?? null);
+    await client.devices.approve(waiting.id, sealed);
+    return words;
+  }
+  const { login, words } = await approveDevice(client, waiting, account, link);
+  if (login !== null && entered !== null) {
+    noteReplaced(session);
+    const isKeyEntered = entered.isTyped || session.isKeyEntered;
+    startSession(sessionWithKey(login, entered.key, isKeyEntered));
+  }
+  return words;
 }
 
 interface DeviceFactsProps {
   readonly userCode: string;
   readonly waiting: WaitingDevice;
   readonly accountId: string;
+  readonly isLink: boolean;
 }
 
-function DeviceFacts({ userCode, waiting, accountId }: DeviceFactsProps) {
-  const { client, address, createdAt, publicKey } = waiting;
+function DeviceFacts({ userCode, waiting, accountId, isLink }: DeviceFactsProps) {
+  const { client, address, createdAt } = waiting;
   const name = client.name === null ? t.add.unnamed : shownName(client.name);
   return (
     <>
@@ -249,10 +308,12 @@ function DeviceFacts({ userCode, waiting, accountId }: DeviceFactsProps) {
         <dt>{t.overview.id}</dt>
         <dd class="code">{accountId}</dd>
       </dl>
-      <div class="lead">
-        <p>{t.add.check}</p>
-        <p class="words">{deviceCheckWords(publicKey).join(' ')}</p>
-      </div>
+      {!isLink && (
+        <div class="lead">
+          <p>{t.add.check}</p>
+          <p class="words">{deviceKeyWords(waiting).join(' ')}</p>
+        </div>
+      )}
     </>
   );
 }

@@ -182,7 +182,11 @@ function firstNotice(arrival: Arrival, session: Session | null): Notice | null {
   if (arrival.kind === 'invited' && session !== null) {
     return problem(() => t.signIn.invitedAlready);
   }
-  return arrival.kind === 'device' && arrival.isDamaged ? problem(() => t.add.damaged) : null;
+  if (arrival.kind !== 'device' || arrival.fault === null) {
+    return null;
+  }
+  const { fault } = arrival;
+  return problem(() => t.add[fault]);
 }
 
 /** Appears until the request is opened, and for one that this server does not have. */

@@ -1,5 +1,10 @@
 import { readOAuthReturn, type OAuthReturn } from '../../client/api/oauth-return.js';
-import { readDeviceLink } from '../../client/crypto/device-link.js';
+import {
+  deviceLink,
+  isOlderDeviceLink,
+  readDeviceLink,
+  type DeviceLink,
+} from '../../client/devices/device-link.js';
 import { isRecord } from '../../client/is-record.js';
 import { invitationIn } from '../../protocol/invitation-code.js';
 import { forgetKey } from './key-memory.js';
@@ -35,12 +40,12 @@ export interface PendingFlow {
 export interface PendingDevice {
   /** `XXXX-XXXX`; null until it is typed. */
   readonly userCode: string | null;
-  /** The key of the device's link; null where only the code is known. */
-  readonly publicKey: string | null;
+  /** The device's link, with its secret; null where only the code is known. */
+  readonly link: DeviceLink | null;
 }
 
 /** A device whose code the form asks for. */
-export const UNKNOWN_DEVICE: PendingDevice = { userCode: null, publicKey: null };
+export const UNKNOWN_DEVICE: PendingDevice = { userCode: null, link: null };
 
 /** The provider id of a sign-in with a certificate. */
 export const CERTIFICATE = 'mtls';
@@ -53,8 +58,8 @@ export type Arrival =
   | {
       readonly kind: 'device';
       readonly device: PendingDevice;
-      /** True if the address has a fragment that is not a device link. */
-      readonly isDamaged: boolean;
+      /** The fault of a fragment that is not a device link of this version. */
+      readonly fault: 'damaged' | 'older' | null;
     }
   /** The return from a certificate login or link, with a code to claim or an error. */
   | {
@@ -220,14 +225,17 @@ export function savePendingFlow(flow: PendingFlow): void {
 
 /** Kept while the browser is at a provider. @param device null removes it */
 export function savePendingDevice(device: PendingDevice | null): void {
-  sessionStorage.setItem(DEVICE, JSON.stringify(device));
+  const link = device?.link ?? null;
+  const saved = device && { ...device, link: link && deviceLink(link) };
+  sessionStorage.setItem(DEVICE, JSON.stringify(saved));
 }
 
 export function savedPendingDevice(): PendingDevice | null {
-  const { userCode, publicKey } = read(DEVICE);
-  const isText = (value: unknown): value is string | null =>
-    value === null || typeof value === 'string';
-  return isText(userCode) && isText(publicKey) ? { userCode, publicKey } : null;
+  const { userCode, link } = read(DEVICE);
+  if (typeof userCode !== 'string') {
+    return userCode === null ? UNKNOWN_DEVICE : null;
+  }
+  return { userCode, link: typeof link === 'string' ? readDeviceLink(link) : null };
 }
 
 /** Reads the address and removes the answer from it, because an answer is valid only once. */
@@ -248,10 +256,10 @@ export function takeArrival(): Arrival {
 
 function fromDevice({ href, hash }: URL): Arrival {
   const link = readDeviceLink(href);
-  const device =
-    link === null ? UNKNOWN_DEVICE : { userCode: link.userCode, publicKey: link.publicKey };
+  const device = link === null ? UNKNOWN_DEVICE : { userCode: link.userCode, link };
   savePendingDevice(device);
-  return { kind: 'device', device, isDamaged: link === null && hash !== '' };
+  const fault = isOlderDeviceLink(href) ? 'older' : 'damaged';
+  return { kind: 'device', device, fault: link === null && hash !== '' ? fault : null };
 }
 
 function fromProvider(provider: string, address: string): Arrival {

@@ -85,7 +85,15 @@ export const de: Messages = {
     title: 'Anderes Gerät verwenden',
     scan: 'Scannen Sie diesen Code mit einem Gerät, das beim Konto angemeldet ist, oder geben Sie dort unter „Gerät hinzufügen“ die Buchstaben ein:',
     qr: 'QR-Code',
-    check: 'Auf jenem Gerät müssen diese Wörter stehen:',
+    check: 'Wenn Sie dort den Code eintippen, müssen auf jenem Gerät diese Wörter stehen:',
+    words: 'Das bestätigende Gerät zeigt jetzt fünf Wörter. Zeigt es keine, brechen Sie ab.',
+    wordsLabel: 'Die ersten drei Wörter',
+    wordsHint: 'Sie haben einen Versuch.',
+    wordsSubmit: 'Weiter',
+    own: 'Ist das Ihr Konto?',
+    ownHint: 'Wer den Code gesehen hat, könnte sein eigenes Konto hinzugefügt haben.',
+    isOwn: 'Ja, anmelden',
+    notOwn: 'Nein',
     waiting: 'Warten auf Ihre Bestätigung …',
     refused: 'Dieses Gerät wurde abgelehnt, oder die Sitzung, die es bestätigt hat, wurde beendet.',
     expired: 'Dieses Gerät wurde nicht rechtzeitig bestätigt.',
@@ -205,11 +213,16 @@ export const de: Messages = {
     submit: 'Weiter',
     form: 'Ein Code besteht aus acht Buchstaben ohne Vokale, zum Beispiel WDJB-MJHT.',
     damaged: 'Dieser Link ist beschädigt. Geben Sie den Code ein, den das neue Gerät zeigt.',
+    older:
+      'Dieser Link stammt von einer älteren Version, die nicht sicher ist. Aktualisieren Sie die App auf dem neuen Gerät und beginnen Sie dort von vorn.',
     otherKey:
       'Der Server hat einen anderen Schlüssel geliefert, als im Link steht. Machen Sie nicht weiter.',
     noneWaits: 'Mit diesem Code wartet kein Gerät. Codes gelten zehn Minuten lang und nur einmal.',
     refused: 'Das Gerät wurde abgelehnt.',
-    added: 'Das Gerät ist hinzugefügt. Es meldet sich in wenigen Sekunden an.',
+    added: 'Das Gerät ist hinzugefügt. Es fragt, wessen Konto es ist, und meldet sich dann an.',
+    typeWords: 'Tippen Sie drei Wörter auf dem neuen Gerät ein',
+    typeWordsHint: 'Das neue Gerät fragt nach den ersten drei dieser Wörter:',
+    typed: 'Ich habe sie eingetippt',
     device: 'Gerät',
     unnamed: 'Ohne Namen',
     address: 'Adresse',
@@ -338,6 +351,13 @@ export const de: Messages = {
     keyChecksum: 'Dieser Geräteschlüssel enthält einen Tippfehler: Die Prüfsumme stimmt nicht.',
     otherKey: 'Das ist nicht der Geräteschlüssel dieses Kontos.',
     deviceKey: 'Der Schlüssel des neuen Geräts ist beschädigt. Beginnen Sie dort von vorn.',
+    deviceOther:
+      'Das Konto wurde nicht für dieses Gerät versiegelt. Der Server will Sie vielleicht täuschen: Es wurde nichts gespeichert.',
+    deviceOlder: 'Das bestätigende Gerät ist veraltet. Aktualisieren Sie es und beginnen Sie neu.',
+    deviceWords: 'Das sind nicht die Wörter des Geräts, das bestätigt hat. Beginnen Sie von vorn.',
+    deviceServerOlder:
+      'Dieser Server fügt Geräte in einer älteren Version hinzu, die nicht sicher ist. Sein Betreiber muss ihn aktualisieren.',
+    deviceServerOther: 'Diese Adresse gehört nicht zu denen des Servers. Prüfen Sie sie.',
     passkeyCancelled:
       'Der Passkey wurde nicht verwendet. Die Anfrage wurde abgebrochen, oder der Passkey ist nicht auf diesem Gerät.',
     passkeyUnsuitable:

@@ -58,7 +58,19 @@ const KIT_MESSAGES: Readonly<Record<string, (error: KitError) => string>> = {
   },
   DeviceKeyError: ({ reason }) => (reason === 'checksum' ? t.errors.keyChecksum : t.errors.keyForm),
   DeviceNotAdded: ({ reason }) => (reason === 'refused' ? t.code.refused : t.code.expired),
-  DeviceSealError: () => t.errors.deviceKey,
+  DeviceSealError: ({ reason }) => {
+    const { deviceKey, deviceOlder, deviceWords, deviceOther } = t.errors;
+    const known = {
+      'invalid-key': deviceKey,
+      'invalid-link': t.add.damaged,
+      'other-key': t.add.otherKey,
+      'older-approver': deviceOlder,
+      'words-differ': deviceWords,
+    };
+    return known[reason as keyof typeof known] ?? deviceOther;
+  },
+  DeviceServerRefused: ({ reason }) =>
+    reason === 'older-server' ? t.errors.deviceServerOlder : t.errors.deviceServerOther,
   PasskeyProblem: ({ reason }) => {
     const { passkeyCancelled, passkeyUnsuitable, passkeyDamaged } = t.errors;
     return (

@@ -1,5 +1,5 @@
 import { hostname } from 'node:os';
-import { deviceCheckWords, readDeviceLink } from '../../../../src/client/index.js';
+import { deviceKeyWords, readDeviceLink } from '../../../../src/client/index.js';
 import { readQr, visitWithCamera } from '../../../fixtures/camera-fixture.js';
 import {
   closeVisitor,
@@ -7,11 +7,7 @@ import {
   useChromium,
   type Visitor,
 } from '../../../fixtures/programs/browser-fixture.js';
-import {
-  createCliUser,
-  type CliUser,
-  type RunningCli,
-} from '../../../fixtures/programs/cli-fixture.js';
+import { createCliUser, type CliUser } from '../../../fixtures/programs/cli-fixture.js';
 import { startServer, type Server } from '../../../fixtures/programs/server-fixture.js';
 import {
   accountId as accountIdIn,
@@ -20,6 +16,7 @@ import {
   seesAccount,
   seesSignIn,
 } from '../account-page-acts.js';
+import { acceptAccount, approveCode, beginLogin, finishLogin, takeWords } from '../device-acts.js';
 import {
   BEHIND_PROXY,
   DeviceCalls,
@@ -35,24 +32,7 @@ let machine: CliUser;
 
 const visit = useChromium();
 
-interface PrintedCode {
-  readonly cli: RunningCli;
-  readonly userCode: string;
-  readonly link: string;
-  readonly checkWords: readonly string[];
-}
-
-async function begin(url: string, ...flags: string[]): Promise<PrintedCode> {
-  const cli = machine.start(['login', '--server', url, '--code', '--json', ...flags]);
-  await cli.until(() => cli.stdout().includes('\n'));
-  return { cli, ...(JSON.parse(cli.stdout().split('\n')[0] ?? '') as Omit<PrintedCode, 'cli'>) };
-}
-
-async function accountOf({ exited }: RunningCli): Promise<unknown> {
-  const { code, stdout, stderr } = await exited;
-  expect({ code, stderr }).toEqual({ code: 0, stderr: expect.any(String) });
-  return (JSON.parse(stdout.trim().split('\n')[1] ?? '') as { accountId: unknown }).accountId;
-}
+const begin = (url: string, ...flags: string[]) => beginLogin(machine, url, ...flags);
 
 /** A person with an address of their own: look-ups are limited by address. */
 async function open(url: string): Promise<Visitor> {
@@ -95,8 +75,8 @@ inChromium('/app/device', () => {
     const { cli, link, checkWords, userCode } = await begin(server.url);
     await visitor.page.setViewportSize({ width: 320, height: 700 });
     await visitor.page.goto(link);
-    await sees(checkWords.join(' '));
-    expect(await visitor.text()).toContain(userCode);
+    await sees(userCode);
+    expect(await visitor.text()).not.toContain(checkWords.join(' '));
     expect(visitor.page.url()).toBe(`${server.url}/app/`);
     const spill = await visitor.page.evaluate('document.documentElement.scrollWidth - innerWidth');
     expect(spill).toBeLessThanOrEqual(0);
@@ -109,7 +89,7 @@ inChromium('/app/device', () => {
     await visitor.page.evaluate('window.requestAnimationFrame = () => 0');
     await visitor.press('Add the device');
     await sees('The device is added.');
-    expect(await accountOf(cli)).toBe(id);
+    expect(await finishLogin(cli, null)).toBe(id);
     expect((await machine.run(['key', 'show'])).stdout.trim()).toBe(key);
     await visitor.page.reload();
     await openSection(visitor, 'Devices and sessions');
@@ -131,9 +111,10 @@ inChromium('/app/device', () => {
     expect(await visitor.page.getByLabel('Device key', { exact: true }).count()).toBe(0);
     await visitor.page.getByLabel('The new device shows the same words').check();
     await visitor.press('Add the device');
-    await sees('The device is added.');
+    const words = await takeWords(visitor);
+    expect(checkWords.join(' ')).not.toContain(words);
     await openSection(visitor, 'Devices and sessions');
-    expect(await accountOf(cli)).toBe(id);
+    expect(await finishLogin(cli, words)).toBe(id);
     await visitor.page.locator('li', { hasText: hostname() }).waitFor();
   });
 
@@ -169,7 +150,7 @@ inChromium('/app/device', () => {
     await openSection(visitor, 'Devices and sessions');
     await visitor.press('Add a device…');
     await enterCode(userCode);
-    await sees(deviceCheckWords(publicKey).join(' '));
+    await sees(deviceKeyWords({ publicKey, origins: [] }).join(' '));
     expect(await visitor.text()).not.toContain(checkWords.join(' '));
     cli.child.kill('SIGINT');
     await cli.exited;
@@ -177,6 +158,8 @@ inChromium('/app/device', () => {
 
   it('reports a damaged link, an unknown code and an invalid one', async () => {
     await createAccount();
+    await visitor.page.goto(`${server.url}/app/device#WDJB-MJHT.${makeX25519Key()}`);
+    await sees('This link is of an older version');
     await visitor.page.goto(`${server.url}/app/device#WDJB-MJHT.short`);
     await sees('This link is damaged.');
     await enterCode('ADJB-MJHT');
@@ -204,10 +187,15 @@ inChromium('/app/device', () => {
     const { accountId: id } = JSON.parse(signedUp.stdout) as { accountId: string };
     await visitor.press('Use another device');
     const link = await readQr(visitor.page.getByRole('img', { name: 'QR code' }));
-    const words = deviceCheckWords(readDeviceLink(link)?.publicKey ?? '').join(' ');
+    const publicKey = readDeviceLink(link)?.publicKey ?? '';
+    const words = deviceKeyWords({ publicKey, origins: [] }).join(' ');
     await visitor.page.getByText(words, { exact: true }).waitFor();
     expect((await owner.run(['devices', 'approve', link, '--yes'])).code).toBe(0);
     await owner.remove();
+    await sees('Is this your account?');
+    const before = await visitor.page.evaluate('JSON.stringify([sessionStorage, localStorage])');
+    expect(String(before)).not.toContain(id);
+    await acceptAccount(visitor, null);
     await seesAccount(visitor);
     expect(await accountId()).toBe(id);
     const stored = await visitor.page.evaluate('JSON.stringify(sessionStorage)');
@@ -221,12 +209,42 @@ inChromium('/app/device', () => {
     await openSection(person, 'Devices and sessions');
     await person.press('Add a device…');
     await person.press('Scan the QR code');
-    await person.page.getByText(checkWords.join(' ')).waitFor();
-    // The key is that of the code, so there is nothing to compare.
     await person.page.getByLabel('I started this myself').waitFor();
+    // The key is that of the code, so there is nothing to compare.
+    expect(await person.text()).not.toContain(checkWords.join(' '));
     await closeVisitor(person);
     cli.child.kill('SIGINT');
     await cli.exited;
+  });
+
+  it('signs this browser in by a typed code, and only to an account that the person accepts', async () => {
+    const owner = await createCliUser();
+    const signedUp = await owner.run(['signup', '--server', server.url, '--json']);
+    const { accountId: id } = JSON.parse(signedUp.stdout) as { accountId: string };
+    const shownCode = async () => {
+      await visitor.press('Use another device');
+      return visitor.page.getByText(/^[B-Z]{4}-[B-Z]{4}$/).innerText();
+    };
+    await approveCode(owner, await shownCode());
+    await visitor.page.getByLabel('The first three words').fill('abandon ability able');
+    await visitor.press('Continue');
+    await sees('These are not the words');
+    await seesSignIn(visitor);
+    const words = await approveCode(owner, await shownCode());
+    await visitor.page.getByLabel('The first three words').fill(words);
+    await visitor.press('Continue');
+    await sees(id);
+    await visitor.press('No');
+    await seesSignIn(visitor);
+    await acceptAccount(visitor, await approveCode(owner, await shownCode()));
+    await seesAccount(visitor);
+    const who = await owner.run(['whoami', '--json']);
+    expect(who.code).toBe(0);
+    await openSection(visitor, 'Devices and sessions');
+    // The refused sessions have ended: there is that of the computer, of its approval, and this one.
+    const methods = await visitor.page.getByText('approved on another device').count();
+    expect(methods).toBe(1);
+    await owner.remove();
   });
 
   it('reports that its own sign-in was refused, and stays signed out', async () => {
@@ -251,7 +269,7 @@ inChromium('/app/device, for an account of a provider', () => {
   afterAll(() => fixture.stop());
 
   it('logs in a machine without a browser, with the session alone', async () => {
-    const { cli, link, checkWords } = await begin(fixture.server.url, '--provider', 'okta');
+    const { cli, link } = await begin(fixture.server.url, '--provider', 'okta');
     visitor = await open(link);
     await visitor.press('Continue with The okta provider');
     await visitor.page.waitForURL(`${fixture.oidc.issuer}/**`);
@@ -259,12 +277,11 @@ inChromium('/app/device, for an account of a provider', () => {
     await visitor.page.locator('input[name=password]').fill('any password');
     await visitor.page.locator('button[type=submit]').click();
     await visitor.press(/Readable by the server/);
-    await sees(checkWords.join(' '));
-    await visitor.page.getByRole('checkbox').check();
+    await visitor.page.getByLabel('I started this myself').check();
     await visitor.press('Add the device');
     await sees('The device is added.');
     await seesAccount(visitor);
-    expect(await accountOf(cli)).toBe(await accountId());
+    expect(await finishLogin(cli, null)).toBe(await accountId());
     const who = JSON.parse((await machine.run(['whoami', '--json'])).stdout) as object;
     expect(who).toMatchObject({ keyMode: 'keyless', identities: [{ provider: 'okta' }] });
   });

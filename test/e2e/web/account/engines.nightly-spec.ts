@@ -26,6 +26,7 @@ import {
   seesSignIn,
   tokenOf,
 } from '../account-page-acts.js';
+import { acceptAccount, approveCode, beginLogin, finishLogin, takeWords } from '../device-acts.js';
 
 const DESKTOP = { width: 1000, height: 700 };
 const PHONE = { width: 320, height: 700 };
@@ -75,10 +76,7 @@ for (const [name, suite] of ENGINES) {
     it('adds a device by its code, with the key', async () => {
       await visit();
       const key = await createAccount(visitor);
-      const cli = machine.start(['login', '--server', server.url, '--code', '--json']);
-      await cli.until(() => cli.stdout().includes('\n'));
-      const [line = ''] = cli.stdout().split('\n');
-      const printed = JSON.parse(line) as { userCode: string; checkWords: readonly string[] };
+      const { cli, ...printed } = await beginLogin(machine, server.url);
       await open(visitor, 'Devices and sessions');
       await visitor.press('Add a device…');
       await visitor.page.getByLabel('Code that the new device shows').fill(printed.userCode);
@@ -90,8 +88,7 @@ for (const [name, suite] of ENGINES) {
       }
       await visitor.page.getByLabel('The new device shows the same words').check();
       await visitor.press('Add the device');
-      await sees(visitor, 'The device is added.');
-      expect((await cli.exited).code).toBe(0);
+      await finishLogin(cli, await takeWords(visitor));
       expect((await machine.run(['key', 'show'])).stdout.trim()).toBe(key);
     });
 
@@ -101,7 +98,7 @@ for (const [name, suite] of ENGINES) {
       const signedUp = await owner.run(['signup', '--server', server.url, '--json']);
       await visitor.press('Use another device');
       const code = await visitor.page.getByText(/^[B-Z]{4}-[B-Z]{4}$/).innerText();
-      expect((await owner.run(['devices', 'approve', code, '--yes'])).code).toBe(0);
+      await acceptAccount(visitor, await approveCode(owner, code));
       await owner.remove();
       await seesAccount(visitor);
       expect(JSON.parse(signedUp.stdout)).toMatchObject({ accountId: await accountId(visitor) });

@@ -19,6 +19,7 @@ import { createCliUser, type CliUser } from '../../../fixtures/programs/cli-fixt
 import { startServer, type Server } from '../../../fixtures/programs/server-fixture.js';
 import { waitFor } from '../../../helpers/wait.js';
 import { createAccount, open, sees, seesAccount } from '../account-page-acts.js';
+import { acceptAccount, beginLogin, finishLogin } from '../device-acts.js';
 import { KEEPS_PICTURES, RESULTS } from '../page-screenshots.js';
 
 const canRun = hasChromium() && hasDbus();
@@ -142,11 +143,9 @@ interface EventLine {
     const key = await createAccount(first);
 
     // The computer logs in without a browser.
-    const cli = machine.start(['login', '--server', server.url, '--code', '--json']);
-    await cli.until(() => cli.stdout().includes('\n'));
-    const { link } = JSON.parse(cli.stdout().split('\n')[0] ?? '') as { link: string };
+    const { cli, link } = await beginLogin(machine, server.url);
     await approve(link, key, 'notifications-approve');
-    expect((await cli.exited).code).toBe(0);
+    await finishLogin(cli, null);
 
     // The second browser is added by its QR code, and receives notifications.
     await second.press('Use another device');
@@ -154,6 +153,7 @@ interface EventLine {
     await code.waitFor();
     await picture(second, 'notifications-code');
     await approve(await readQr(code), key);
+    await acceptAccount(second, null);
     await seesAccount(second);
     await openSettings(second, key);
     await second.page.getByLabel('Name of this browser').fill('My phone');

@@ -7,13 +7,14 @@ import {
 } from '../../../fixtures/programs/browser-fixture.js';
 import { call } from '../../../helpers/client.js';
 import { createAccount, enterKey, open, sees, seesAccount, tokenOf } from '../account-page-acts.js';
+import { takeWords } from '../device-acts.js';
 import { openRequests, signUpAsker } from '../request-page-acts.js';
 import { startLoginFixture } from '../../../fixtures/provider-login-fixture.js';
 import { OPTIONAL } from '../../../helpers/keyless-calls.js';
 import { PageScreenshots } from '../page-screenshots.js';
 
 /** Gzipped, all files that a person loads who creates an account and visits every section. */
-const MAX_LOADED_BYTES = 131_000;
+const MAX_LOADED_BYTES = 136_000;
 /** The same, until the sign-in is shown. */
 const MAX_FIRST_BYTES = 50_500;
 const ASSETS = join(import.meta.dirname, '../../../../dist/web/assets');
@@ -95,6 +96,29 @@ inChromium('every state of the account page', () => {
     await check('security');
     await visitor.press('Delete the account…');
     await check('delete-account');
+  });
+
+  it('shows both sides of adding a device without faults', async () => {
+    await createAccount(visitor);
+    const other = await visit(`${fixture.server.url}/app`, { reducedMotion: 'reduce' });
+    await other.press('Use another device');
+    const code = await other.page.getByText(/^[B-Z]{4}-[B-Z]{4}$/).innerText();
+    await open(visitor, 'Devices and sessions');
+    await visitor.press('Add a device…');
+    await visitor.page.getByLabel('Code that the new device shows').fill(code);
+    await visitor.press('Continue');
+    await visitor.page.getByLabel('The new device shows the same words').check();
+    await check('add-device-found');
+    await visitor.press('Add the device');
+    await sees(visitor, 'The new device asks for the first three');
+    await check('add-device-words');
+    await sees(other, 'The first three words');
+    await screenshots.check(other, 'sign-in-words');
+    await other.page.getByLabel('The first three words').fill(await takeWords(visitor));
+    await other.press('Continue');
+    await sees(other, 'Is this your account?');
+    await screenshots.check(other, 'sign-in-own');
+    await other.close();
   });
 
   it('shows an account in use without faults', async () => {
