@@ -1,3 +1,4 @@
+import { enDevices } from './en-devices.js';
 import { enRefusals } from './en-refusals.js';
 
 /** English messages of the page. The compiler checks the other languages against them. */
@@ -80,23 +81,7 @@ export const en = {
     plainHint: 'You need no key: signing in with the provider is enough on every device.',
   },
 
-  code: {
-    title: 'Use another device',
-    scan: 'Scan this with a device that has the account, or add a device there and type the code:',
-    qr: 'QR code',
-    check: 'If you type the code there, that device must show these words:',
-    words: 'The device that approved shows five words now. If it shows none, cancel.',
-    wordsLabel: 'The first three words',
-    wordsHint: 'You have one try.',
-    wordsSubmit: 'Continue',
-    own: 'Is this your account?',
-    ownHint: 'A person who has seen the code could have added their own account.',
-    isOwn: 'Yes, sign in',
-    notOwn: 'No',
-    waiting: 'Waiting for your approval…',
-    refused: 'This device was refused, or the session that approved it has ended.',
-    expired: 'This device was not approved in time.',
-  },
+  code: enDevices.code,
 
   nav: {
     label: 'Account',
@@ -193,45 +178,7 @@ export const en = {
     outcome: 'It reports whether the push service accepted the test.',
   },
 
-  add: {
-    title: 'Add a device',
-    lead: 'On the new device, choose “Use another device”. It shows a QR code and a code of eight letters.',
-    scan: 'Scan the QR code',
-    scanning: 'Point the camera at the QR code of the new device.',
-    stop: 'Stop the camera',
-    noCamera: 'The camera cannot be used.',
-    cameraDenied: 'The camera is not allowed for this page.',
-    cameraMissing: 'This device has no camera.',
-    cameraUnsupported: 'This browser gives pages no access to a camera.',
-    typeCode: 'Type the code instead.',
-    notOurs: 'This QR code is not of a device that waits here.',
-    label: 'Code that the new device shows',
-    submit: 'Continue',
-    form: 'A code has eight letters and no vowels, for example WDJB-MJHT.',
-    damaged: 'This link is damaged. Type the code that the new device shows.',
-    older:
-      'This link is of an older version, which is not safe. Update the app on the new device, and begin again there.',
-    otherKey: 'The server returned another key than that of the link. Do not continue.',
-    noneWaits: 'No device waits with this code. Codes are valid for ten minutes, and once.',
-    refused: 'The device was refused.',
-    added: 'The device is added. It asks whose account it is, and then signs in.',
-    typeWords: 'Type three words on the new device',
-    typeWordsHint: 'The new device asks for the first three of these words:',
-    typed: 'I typed them',
-    device: 'Device',
-    unnamed: 'Without a name',
-    address: 'Address',
-    asked: 'Asked',
-    code: 'Code',
-    check: 'The new device must show these words:',
-    consent: 'It gets full access to your account. Continue only if you started this yourself.',
-    consentKeyed:
-      'It gets full access to your account, with the device key. Continue only if you started this yourself.',
-    mine: 'I started this myself, and the new device is with me',
-    same: 'The new device shows the same words',
-    approve: 'Add the device',
-    refuse: 'Refuse the device',
-  },
+  add: enDevices.add,
 
   security: {
     identities: 'Connected providers',

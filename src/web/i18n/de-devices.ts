@@ -1,0 +1,63 @@
+import type { enDevices } from './en-devices.js';
+
+export const deDevices: typeof enDevices = {
+  code: {
+    title: 'Anderes Gerät verwenden',
+    scan: 'Scannen Sie diesen Code mit einem Gerät, das beim Konto angemeldet ist, oder geben Sie dort unter „Gerät hinzufügen“ die Buchstaben ein:',
+    qr: 'QR-Code',
+    check: 'Wenn Sie dort den Code eintippen, müssen auf jenem Gerät diese Wörter stehen:',
+    words: 'Das bestätigende Gerät zeigt jetzt fünf Wörter. Zeigt es keine, brechen Sie ab.',
+    wordsLabel: 'Die ersten drei Wörter',
+    wordsHint: 'Sie haben einen Versuch.',
+    wordsSubmit: 'Weiter',
+    own: 'Ist das Ihr Konto?',
+    ownHint: 'Wer den Code gesehen hat, könnte sein eigenes Konto hinzugefügt haben.',
+    isOwn: 'Ja, anmelden',
+    notOwn: 'Nein',
+    waiting: 'Warten auf Ihre Bestätigung …',
+    refused: 'Dieses Gerät wurde abgelehnt, oder die Sitzung, die es bestätigt hat, wurde beendet.',
+    expired: 'Dieses Gerät wurde nicht rechtzeitig bestätigt.',
+  },
+
+  add: {
+    title: 'Gerät hinzufügen',
+    lead: 'Wählen Sie auf dem neuen Gerät „Anderes Gerät verwenden“. Es zeigt einen QR-Code und einen Code aus acht Buchstaben.',
+    scan: 'QR-Code scannen',
+    scanning: 'Richten Sie die Kamera auf den QR-Code des neuen Geräts.',
+    stop: 'Kamera ausschalten',
+    noCamera: 'Die Kamera lässt sich nicht verwenden.',
+    cameraDenied: 'Die Kamera ist für diese Seite nicht erlaubt.',
+    cameraMissing: 'Dieses Gerät hat keine Kamera.',
+    cameraUnsupported: 'Dieser Browser gibt Seiten keinen Zugriff auf eine Kamera.',
+    typeCode: 'Geben Sie den Code ein.',
+    notOurs: 'Dieser QR-Code gehört nicht zu einem Gerät, das hier wartet.',
+    label: 'Code, den das neue Gerät zeigt',
+    submit: 'Weiter',
+    form: 'Ein Code besteht aus acht Buchstaben ohne Vokale, zum Beispiel WDJB-MJHT.',
+    damaged: 'Dieser Link ist beschädigt. Geben Sie den Code ein, den das neue Gerät zeigt.',
+    older:
+      'Dieser Link stammt von einer älteren Version, die nicht sicher ist. Aktualisieren Sie die App auf dem neuen Gerät und beginnen Sie dort von vorn.',
+    otherKey:
+      'Der Server hat einen anderen Schlüssel geliefert, als im Link steht. Machen Sie nicht weiter.',
+    noneWaits: 'Mit diesem Code wartet kein Gerät. Codes gelten zehn Minuten lang und nur einmal.',
+    refused: 'Das Gerät wurde abgelehnt.',
+    added: 'Das Gerät ist hinzugefügt. Es fragt, wessen Konto es ist, und meldet sich dann an.',
+    typeWords: 'Tippen Sie drei Wörter auf dem neuen Gerät ein',
+    typeWordsHint: 'Das neue Gerät fragt nach den ersten drei dieser Wörter:',
+    typed: 'Ich habe sie eingetippt',
+    device: 'Gerät',
+    unnamed: 'Ohne Namen',
+    address: 'Adresse',
+    asked: 'Angefragt',
+    code: 'Code',
+    check: 'Auf dem neuen Gerät müssen diese Wörter stehen:',
+    consent:
+      'Das Gerät erhält vollen Zugriff auf Ihr Konto. Fahren Sie nur fort, wenn Sie das selbst begonnen haben.',
+    consentKeyed:
+      'Das Gerät erhält mit dem Geräteschlüssel vollen Zugriff auf Ihr Konto. Fahren Sie nur fort, wenn Sie das selbst begonnen haben.',
+    mine: 'Ich habe das selbst begonnen, und das neue Gerät ist bei mir',
+    same: 'Das neue Gerät zeigt dieselben Wörter',
+    approve: 'Gerät hinzufügen',
+    refuse: 'Gerät ablehnen',
+  },
+};
