@@ -3,6 +3,7 @@ import { EnvHttpProxyAgent, type Dispatcher } from 'undici';
 import { batchesOf } from '../delivery/engine.js';
 import { genericDelivery, type AttemptResult, type PushDelivery } from '../delivery/delivery.js';
 import { throughProxy } from '../webhook/guarded-post.js';
+import { poolWithoutContinue } from '../webhook/interim-responses.js';
 import {
   isTooBig,
   judgeReceipt,
@@ -44,6 +45,7 @@ export class ExpoSender {
       headersTimeout: timeoutMs,
       bodyTimeout: timeoutMs,
       maxResponseSize: MAX_ANSWER_BYTES,
+      factory: poolWithoutContinue,
     });
     this.expo = new Expo({
       httpAgent: baseUrl === undefined ? this.agent : sentTo(baseUrl, this.agent),

@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { Agent, buildConnector, EnvHttpProxyAgent, type Dispatcher } from 'undici';
 import { isProxyConfigured } from '../environment.js';
 import { DestinationGuard, DestinationRefused, type ResolveAll } from './destination-guard.js';
+import { poolWithoutContinue } from './interim-responses.js';
 import type { WebhookAnswer } from './webhook-answer.js';
 
 export interface GuardedPostOptions {
@@ -65,6 +66,7 @@ export class GuardedPost {
       connections: CONNECTIONS_PER_ORIGIN,
       headersTimeout: timeoutMs,
       bodyTimeout: timeoutMs,
+      factory: poolWithoutContinue,
     };
     // The agent for proxies reads its variables for each request.
     this.agent =
