@@ -22,6 +22,7 @@ export interface ReceivedPush {
 export interface PushFault {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
 }
 
 const MAX_BODY_BYTES = 4096;
@@ -84,7 +85,7 @@ export class FakeWebPushService {
     const body = await buffer(request);
     const fault = this.faults.shift();
     if (fault !== undefined) {
-      response.writeHead(fault.status, fault.headers).end();
+      response.writeHead(fault.status, fault.headers).end(fault.body);
       return;
     }
     response.writeHead(await this.accept(request, body)).end();

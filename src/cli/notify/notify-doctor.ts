@@ -225,6 +225,8 @@ const ADVICE: Readonly<Record<string, string>> = {
   'push-unreachable': 'Check that this computer reaches the push service, and EXPO_BASE_URL.',
   'no-web-push-key': 'Open the account page in that browser, and switch notifications on again.',
   'web-push-refused': 'Open the account page in that browser, and switch notifications on again.',
+  'web-push-signature':
+    'Set the clock of this computer, and use the server at a public https address. Then register the browser again.',
   'invalid-credentials': 'Ask the developer of the app to upload its push credentials again.',
   'mismatch-sender-id':
     'Ask the developer of the app: its push credentials belong to another project.',

@@ -98,14 +98,28 @@ describe('Presets', () => {
       'slack',
       '/hook',
       {
-        text: `*${title}*\nBash needs your permission: &lt;b&gt; &amp; "c"`,
+        text: `${title}\nBash needs your permission: &lt;b&gt; &amp; "c"`,
+        mrkdwn: false,
+        blocks: [
+          { type: 'header', text: { type: 'plain_text', text: title, emoji: false } },
+          {
+            type: 'section',
+            text: {
+              ...{ type: 'plain_text', emoji: false },
+              text: 'Bash needs your permission: &lt;b&gt; &amp; "c"',
+            },
+          },
+        ],
         unfurl_links: false,
       },
     ],
     [
       'discord',
       '/hook?wait=true',
-      { embeds: [{ title, description: body }], allowed_mentions: { parse: [] } },
+      {
+        embeds: [{ title, description: body.replace('<', '\\<') }],
+        allowed_mentions: { parse: [] },
+      },
     ],
     [
       'ntfy',

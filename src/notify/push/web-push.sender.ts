@@ -1,10 +1,12 @@
 import { importJWK, SignJWT } from 'jose';
 import { LRUCache } from 'lru-cache';
+import { recordOf } from '../../client/is-record.js';
 import {
   readWebPushToken,
   type WebPushKey,
   type WebPushSubscription,
 } from '../../client/notifications/web-push.js';
+import { parseJson } from '../../common/parse-json.js';
 import {
   lastingFailure,
   type AttemptResult,
@@ -88,7 +90,8 @@ export class WebPushSender {
     };
     const post = (text: string): Promise<WebhookAnswer> => {
       const body = encryptWebPush(Buffer.from(text), subscription);
-      return this.http.send({ url: subscription.endpoint, headers, body, timeoutMs: leftMs });
+      const { endpoint: url } = subscription;
+      return this.http.send({ url, headers, body, timeoutMs: leftMs, readsBody: true });
     };
     const answer = await post(message.text);
     const isTooLarge = answer.status === TOO_LARGE && message.generic !== message.text;
@@ -129,9 +132,15 @@ function jwkOf({ publicKey, privateKey: d }: WebPushKey) {
 }
 
 const TOO_LARGE = 413;
+/** Apple's reason for an unusable contact or time, or a signature of another key. */
+const BAD_SIGNATURE = 'BadJwtToken';
+const OTHER_KEY = 'VapidPkHashMismatch';
 
 /** Returns the result of a push service's answer (RFC 8030, 5 to 8). */
-export function judgeWebPushAnswer({ status, headers }: WebhookAnswer, now: number): AttemptResult {
+export function judgeWebPushAnswer(
+  { status, headers, body }: WebhookAnswer,
+  now: number,
+): AttemptResult {
   if (status >= 200 && status < 300) {
     return { state: 'sent' };
   }
@@ -142,16 +151,35 @@ export function judgeWebPushAnswer({ status, headers }: WebhookAnswer, now: numb
   if (status === TOO_LARGE) {
     return lastingFailure('message-too-big', 'The message is larger than the push service takes.');
   }
+  const reason = reasonIn(body);
+  const answered = `The push service answered ${status}${reason === null ? '' : ` (${reason})`}`;
   if ([400, 401, 403].includes(status)) {
-    const detail = `The push service answered ${status}: the browser was registered with another Web Push key, or the key is damaged. Register the browser again.`;
-    return lastingFailure('web-push-refused', detail);
+    return refusal(answered, reason);
   }
   const retryAfterMs = readRetryAfter(headers['retry-after'], now);
   return {
-    ...lastingFailure(`push-http-${status}`, `The push service answered ${status}.`),
+    ...lastingFailure(`push-http-${status}`, `${answered}.`),
     isTemporary: isTemporaryStatus(status),
     ...(retryAfterMs !== undefined && { retryAfterMs }),
   };
+}
+
+function refusal(answered: string, reason: string | null): FailedAttempt {
+  if (reason === BAD_SIGNATURE) {
+    const detail = `${answered}: it takes no signature with the contact of this sender, which has to be a public https or e-mail address, or with the time of its clock, or of another key than the browser was registered with.`;
+    return lastingFailure('web-push-signature', detail);
+  }
+  const isOtherKey = reason === null || reason === OTHER_KEY;
+  const why = isOtherKey
+    ? ': the browser was registered with another Web Push key, or the key is damaged. Register the browser again.'
+    : '.';
+  return lastingFailure('web-push-refused', `${answered}${why}`);
+}
+
+/** Apple names the reason of a refusal in JSON. */
+function reasonIn(body: string | undefined): string | null {
+  const { reason } = body === undefined ? {} : recordOf(parseJson(body));
+  return typeof reason === 'string' && /^[A-Za-z]{1,64}$/.test(reason) ? reason : null;
 }
 
 function judgeWebPushError(error: unknown): FailedAttempt {

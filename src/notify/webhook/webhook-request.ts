@@ -32,6 +32,8 @@ interface PresetRow {
   readonly budgetBytes: number;
   /** Bytes of the text in the body, above which the service truncates or refuses. */
   readonly textBytes: number;
+  /** Returns the text in the form of the body, which is longer where markup is escaped. */
+  readonly escape: (text: string) => string;
 }
 
 const BUDGET_BYTES = 16 * 1024;
@@ -46,15 +48,14 @@ export const PRESETS: Readonly<Record<WebhookPreset, PresetRow>> = {
     body: (facts) => facts,
     budgetBytes: BUDGET_BYTES,
     textBytes: BUDGET_BYTES,
+    escape: asItIs,
   },
   slack: {
     url: asItIs,
-    body: ({ content }) => ({
-      text: `*${escapeSlack(content.title)}*\n${escapeSlack(content.body)}`,
-      unfurl_links: false,
-    }),
+    body: ({ content }) => slackMessage(content),
     budgetBytes: BUDGET_BYTES,
-    textBytes: BUDGET_BYTES,
+    textBytes: 3000,
+    escape: escapeSlack,
   },
   discord: {
     // Otherwise Discord answers without the message, before it has stored it.
@@ -63,6 +64,7 @@ export const PRESETS: Readonly<Record<WebhookPreset, PresetRow>> = {
     body: ({ content }) => discordMessage(content),
     budgetBytes: BUDGET_BYTES,
     textBytes: 4096,
+    escape: escapeDiscord,
   },
   ntfy: {
     // JSON is published to the server itself, with the topic in the body.
@@ -77,12 +79,41 @@ export const PRESETS: Readonly<Record<WebhookPreset, PresetRow>> = {
     }),
     budgetBytes: 6 * 1024,
     textBytes: 4000,
+    escape: asItIs,
   },
 };
 
+const DISCORD_TITLE_BYTES = 256;
+const SLACK_TITLE_BYTES = 150;
+
+/** Formatting of a chat service would hide a part of a command, so both bodies show none. */
 export function discordMessage({ title, body }: WebhookFacts['content']): object {
+  const embed = {
+    title: shortTitle(title, DISCORD_TITLE_BYTES, escapeDiscord),
+    description: escapeDiscord(body),
+  };
   // A command that contains "@everyone" must not mention everyone.
-  return { embeds: [{ title, description: body }], allowed_mentions: { parse: [] } };
+  return { embeds: [embed], allowed_mentions: { parse: [] } };
+}
+
+function slackMessage({ title, body }: WebhookFacts['content']): object {
+  const plain = (text: string) => ({ type: 'plain_text', text, emoji: false });
+  const text = escapeSlack(body);
+  return {
+    // Notifications show it in place of the blocks.
+    text: `${escapeSlack(title)}\n${text}`,
+    mrkdwn: false,
+    blocks: [
+      { type: 'header', text: plain(shortTitle(title, SLACK_TITLE_BYTES, escapeSlack)) },
+      { type: 'section', text: plain(text) },
+    ],
+    unfurl_links: false,
+  };
+}
+
+function shortTitle(title: string, maxBytes: number, escape: PresetRow['escape']): string {
+  const fits = (text: string) => utf8Length(escape(text)) <= maxBytes;
+  return escape(shortenToFit(title, maxBytes, fits));
 }
 
 export function discordMessageUrl(url: string, messageId: string): string {
@@ -100,6 +131,14 @@ function withSearch(url: string, change: (search: URLSearchParams) => void): str
 function withoutEndingSlash(url: string): string {
   const { origin, pathname } = new URL(url);
   return `${origin}${pathname.replace(/\/+$/, '')}`;
+}
+
+/** Discord shows any punctuation after a backslash as it is. */
+function escapeDiscord(text: string): string {
+  return text
+    .replace(/[\\*_~`|<[\]]|:(?=\/\/)/g, '\\$&')
+    .replace(/^([^\S\n]*)([#>+-])/gm, '$1\\$2')
+    .replace(/^([^\S\n]*\d+)([.)])/gm, '$1\\$2');
 }
 
 function escapeSlack(text: string): string {
@@ -133,7 +172,7 @@ export function webhookRequest(
     return JSON.stringify(preset.body(factsOf(event, shortened, channel.id), channel.url, event));
   };
   const fits = (text: string, body: string) =>
-    utf8Length(text) <= preset.textBytes && utf8Length(body) <= preset.budgetBytes;
+    utf8Length(preset.escape(text)) <= preset.textBytes && utf8Length(body) <= preset.budgetBytes;
   const url = preset.url(channel.url);
   if (content.body.length <= preset.textBytes) {
     const body =

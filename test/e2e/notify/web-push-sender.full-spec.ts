@@ -316,6 +316,12 @@ describe('A push service of a browser', () => {
     expect(service.received).toEqual([]);
   });
 
+  it('reports the reason of a refusal', async () => {
+    service.faults.push({ status: 403, body: '{"reason":"BadJwtToken"}' });
+    const result = await sender.attempt(deliveryTo(await service.register(key.publicKey)));
+    expect(result).toMatchObject({ code: 'web-push-signature', isTemporary: false });
+  });
+
   it('receives the generic text when a message was too large', async () => {
     const token = await service.register(key.publicKey);
     const request = aRequest({ command: 'npm test' });
