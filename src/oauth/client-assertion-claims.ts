@@ -4,7 +4,7 @@ import {
   type JWTPayload,
   type ProtectedHeaderParameters,
 } from 'jose';
-import { hasDuplicateNames } from '../common/duplicate-names.js';
+import { isAmbiguousJwt } from '../common/ambiguous-jwt.js';
 import type { ClientSettings } from '../config/resource-servers/client-settings.js';
 
 /** Difference between the clocks of a backend and of this server. */
@@ -32,7 +32,7 @@ export interface DecodedAssertion {
 export function decodeAssertion(assertion: string): DecodedAssertion | null {
   try {
     const decoded = { header: decodeProtectedHeader(assertion), claims: decodeJwt(assertion) };
-    return hasDuplicateNames(assertion) ? null : decoded;
+    return isAmbiguousJwt(assertion) ? null : decoded;
   } catch {
     return null;
   }

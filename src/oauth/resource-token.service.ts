@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { ConfigType } from '@nestjs/config';
 import { decodeProtectedHeader, jwtVerify, SignJWT, type JWTPayload } from 'jose';
 import { LRUCache } from 'lru-cache';
-import { hasDuplicateNames } from '../common/duplicate-names.js';
+import { isAmbiguousJwt } from '../common/ambiguous-jwt.js';
 import { Runtime } from '../common/runtime/runtime.js';
 import { isUuid } from '../common/uuid.js';
 import { httpConfig } from '../config/http.config.js';
@@ -114,7 +114,7 @@ export class ResourceTokenService {
         currentDate: new Date(this.runtime.clock.now()),
       });
       const claims = payload as ResourceTokenClaims;
-      if (!isUuid(claims.sid) || !isUuid(claims.sub) || hasDuplicateNames(token)) {
+      if (!isUuid(claims.sid) || !isUuid(claims.sub) || isAmbiguousJwt(token)) {
         return null;
       }
       this.verified.set(token, { key, claims });

@@ -1,5 +1,5 @@
 import { errors, jwtVerify } from 'jose';
-import { hasDuplicateNames } from '../../common/duplicate-names.js';
+import { isAmbiguousJwt } from '../../common/ambiguous-jwt.js';
 import { accessFrom, REQUIRED_CLAIMS, type Access } from '../access.js';
 import type { RefusedToken } from '../access-refused.js';
 import type { GuardRuntime, GuardSettings } from '../guard-options.js';
@@ -29,7 +29,7 @@ export class TokenVerifier {
       if (typeof access === 'string') {
         return invalid(access);
       }
-      return hasDuplicateNames(token) ? invalid('it repeats a claim') : access;
+      return isAmbiguousJwt(token) ? invalid('it repeats a claim') : access;
     } catch (error) {
       return this.refusalOf(error);
     }

@@ -1,6 +1,6 @@
 import { decodeJwt, decodeProtectedHeader, type JWTPayload } from 'jose';
 import type { Clock } from '../../common/runtime/clock.js';
-import { hasDuplicateNames } from '../../common/duplicate-names.js';
+import { isAmbiguousJwt } from '../../common/ambiguous-jwt.js';
 import {
   SIGNATURE_ALGORITHMS,
   type GlobalTokenRevocationSettings,
@@ -69,7 +69,7 @@ export class RevocationTokens {
     const { issuer, endpoint } = this.settings;
     const [audience, ...others] = [aud].flat();
     const isOurs = iss === issuer && audience === endpoint;
-    if (!isOurs || others.length > 0 || typ === undefined || hasDuplicateNames(token)) {
+    if (!isOurs || others.length > 0 || typ === undefined || isAmbiguousJwt(token)) {
       throw new TypeError('This is not a token for universal logout here.');
     }
   }

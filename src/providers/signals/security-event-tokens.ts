@@ -1,6 +1,6 @@
 import { decodeJwt, decodeProtectedHeader, errors, type JWTPayload } from 'jose';
 import * as v from 'valibot';
-import { hasDuplicateNames } from '../../common/duplicate-names.js';
+import { isAmbiguousJwt } from '../../common/ambiguous-jwt.js';
 import type { Clock } from '../../common/runtime/clock.js';
 import { BearerTokens } from '../../config/providers-file/bearer-tokens.js';
 import {
@@ -141,7 +141,7 @@ export class SecurityEventTokens {
       throw new SetError('invalid_audience', 'The event is for another audience.');
     }
     const isTyped = /^(application\/)?secevent\+jwt$/i.test(header.typ ?? '');
-    if (!isTyped || header.alg === 'none' || hasDuplicateNames(token)) {
+    if (!isTyped || header.alg === 'none' || isAmbiguousJwt(token)) {
       throw new SetError('invalid_request', 'This is not a signed security event token.');
     }
   }

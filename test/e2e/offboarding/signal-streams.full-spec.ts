@@ -188,6 +188,22 @@ describe.each<[string, Kind]>([
     await accepted(await transmit(REVOKED, subjectOf(person)));
   });
 
+  it.each<[string, (claims: string) => string]>([
+    ['a byte order mark', (claims) => `\ufeff${claims}`],
+    [
+      '5,000 levels',
+      (claims) => claims.replace('{', `{"a":${'['.repeat(5000)}${']'.repeat(5000)},`),
+    ],
+    ['a repeated claim', (claims) => claims.replace('{', '{"iat":1,')],
+  ])('reports an event with %s as invalid_request, and goes on', async (_what, reword) => {
+    const person = await fixture.keylessLogin(servers[0]);
+    const claims = { aud: transmitter.stream.audience };
+    const token = await transmitter.event(REVOKED, subjectOf(person), { claims });
+    const sent = await transmitter.enqueue(transmitter.reworded(token, reword));
+    expect(await refusal(sent)).toBe('invalid_request');
+    await accepted(await transmit(REVOKED, subjectOf(person)));
+  });
+
   it('refuses a verification event with another state or about another stream', async () => {
     const subject = { format: 'opaque', id: transmitter.stream.id };
     const wrong = { event: { state: 'of-another-request' } };

@@ -1,17 +1,26 @@
+import { isNestedTooDeep, parseJson } from './parse-json.js';
+
 /** A string, or a character that opens, closes or separates. */
 const TOKENS = /"(?:[^"\\]|\\.)*"|[{}[\],]/gs;
 
-/** Parsers differ in which of two values they take: such a token is refused (RFC 7519, 4). */
-export function hasDuplicateNames(token: string): boolean {
+/**
+ * Returns true for a token that parsers read differently, which is refused (RFC 7519, 4): one of two values
+ * of a name, a byte order mark in front, or more levels than some can read.
+ */
+export function isAmbiguousJwt(token: string): boolean {
   return token
     .split('.', 2)
     .map((part) => Buffer.from(part, 'base64url').toString('utf8'))
-    .some((json) => !isUnchangedByParsing(json) && repeatsName(json));
+    .some((json) => isNestedTooDeep(json) || (!isUnchangedByParsing(json) && isAmbiguous(json)));
 }
 
 /** True for the usual compact JSON: a repeated name would be lost in its second writing. */
 function isUnchangedByParsing(json: string): boolean {
-  return JSON.stringify(JSON.parse(json)) === json;
+  return JSON.stringify(parseJson(json)) === json;
+}
+
+function isAmbiguous(json: string): boolean {
+  return parseJson(json) === undefined || repeatsName(json);
 }
 
 /** @param json a valid JSON text */
