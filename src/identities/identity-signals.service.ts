@@ -13,7 +13,16 @@ import {
 import { DatabaseService, type SqlRunner, type Transaction } from '../storage/database.service.js';
 import { DirectoryLinkRepository } from '../storage/repositories/directory/directory-link.repository.js';
 import type { MatchedLogin } from '../storage/repositories/directory/directory-names.js';
-import { takeEmailSignal, type EmailLogin } from '../storage/repositories/signals/email-signals.js';
+import {
+  lockEmails,
+  takeEmailSignal,
+  type EmailLogin,
+} from '../storage/repositories/signals/email-signals.js';
+import {
+  isSignedOut,
+  lockSignOuts,
+  type SignedOut,
+} from '../storage/repositories/signals/waiting-sign-outs.js';
 import {
   IdentitySignalRepository,
   type SignalSubject,
@@ -33,6 +42,12 @@ class RefusedLogin extends AppError {
 export interface ProvenLogin extends MatchedLogin {
   /** Unix milliseconds, taken before the provider's answer. */
   readonly checkedAt: number;
+}
+
+/** A login that its client finishes. */
+export interface PendingLogin extends ProvenLogin {
+  /** The session at the provider; null = it is not known. */
+  readonly providerSession: string | null;
 }
 
 @Injectable()
@@ -69,10 +84,20 @@ export class IdentitySignalsService {
   }
 
   /**
-   * Links the person of the directory that a login matches. Call it before other locks are taken: a
-   * directory that names a person meanwhile waits, and then finds the identity.
+   * Begins the end of a login, in its transaction: links the person of the directory, and notes the login as
+   * the answer to earlier sign-outs. Call it before other locks are taken: a directory or an event that
+   * names the person meanwhile waits, and then finds the identity.
    */
-  async meetDirectory(tx: Transaction, login: MatchedLogin): Promise<void> {
+  async begin(tx: Transaction, login: PendingLogin): Promise<void> {
+    const { provider, checkedAt } = login;
+    await lockSignOuts(tx, provider, namesOf(login));
+    const owner = this.ownerOf(login);
+    await (owner !== null && lockEmails(tx, provider, [owner.email]));
+    await this.meetDirectory(tx, login);
+    await this.signals.noteLogin(tx, login, new Date(checkedAt));
+  }
+
+  private async meetDirectory(tx: Transaction, login: MatchedLogin): Promise<void> {
     const rules = this.directoryOf(login.provider);
     const word = rules === null ? null : await this.links.meet(tx, rules.match, login);
     if (word !== null) {
@@ -81,17 +106,16 @@ export class IdentitySignalsService {
     }
   }
 
-  /** Removes a sign-out that this login answers. @param checkedAt of the login, Unix milliseconds */
-  async endSignOut(tx: Transaction, person: SignalSubject, checkedAt: number): Promise<void> {
-    await this.signals.endSignOut(tx, person, new Date(checkedAt));
-  }
-
   /**
    * Judges the person again, in the transaction of the login. Give what the transaction rejects with to
    * {@link storeRefusal}.
    * @throws AppError `not-eligible`; `provider-required` for a person who was signed out meanwhile
    */
-  async require(tx: Transaction, person: ProvenLogin): Promise<void> {
+  async require(tx: Transaction, person: PendingLogin): Promise<void> {
+    const { provider, checkedAt } = person;
+    if (await isSignedOut(tx, provider, namesOf(person), new Date(checkedAt))) {
+      throw new AppError('provider-required', { provider });
+    }
     const owner = this.ownerOf(person);
     if (owner !== null) {
       await takeEmailSignal(tx, this.signals, owner);
@@ -100,7 +124,7 @@ export class IdentitySignalsService {
     if (!decision.isAllowed) {
       const { reason } = decision;
       throw reason === 'signed_out'
-        ? new AppError('provider-required', { provider: person.provider })
+        ? new AppError('provider-required', { provider })
         : new RefusedLogin(person, reason);
     }
   }
@@ -140,4 +164,13 @@ export class IdentitySignalsService {
     const provider = this.providers.find((one) => one.id === id);
     return provider?.type === 'oidc' ? provider.scim : null;
   }
+}
+
+function namesOf({ subject, facts, providerSession }: PendingLogin): SignedOut[] {
+  const { email, emailVerified } = facts;
+  return [
+    { subject },
+    ...(email !== null && emailVerified ? [{ email }] : []),
+    ...(providerSession === null ? [] : [{ session: providerSession }]),
+  ];
 }

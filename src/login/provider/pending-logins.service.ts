@@ -97,8 +97,7 @@ export class PendingLoginsService {
         throw new AppError('invalid-pending');
       }
       // Again: a directory may have named the person since the provider's answer.
-      await this.signals.meetDirectory(tx, contents);
-      await this.signals.endSignOut(tx, contents, contents.checkedAt);
+      await this.signals.begin(tx, contents);
       const result = await work(tx, contents);
       // Read under the lock of the identity, so that a simultaneous no of a directory is not missed.
       await this.signals.require(tx, contents);

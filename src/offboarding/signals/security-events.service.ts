@@ -142,7 +142,8 @@ export class SecurityEventsService {
         'eligibility-lost': 'not-eligible',
       } as const;
       const kind = event?.kind ?? '';
-      const code = kind in closes ? closes[kind as keyof typeof closes] : undefined;
+      const hasEnd = kind in closes && !effect.isOutdated;
+      const code = hasEnd ? closes[kind as keyof typeof closes] : undefined;
       this.changes.announceSignal(effect, { provider, reason, closes: code });
     }
     for (const { id: sessionId, accountId } of ended) {

@@ -15,7 +15,14 @@ const EXPIRING = [
   ['client_assertion', 'assertion_hash'],
   ['invitation', 'id'],
   ['agent_request', 'id', 'kept_until'],
+  ['waiting_sign_out', 'name_hash'],
 ] as const;
+
+/** A sign-out is at most seven days old when it arrives: an older login at the provider decides nothing. */
+const OLD_LOGINS = {
+  ...{ table: 'identity_signal', key: 'ctid', column: 'at' },
+  where: `"source" = 'sign-out' AND "is_allowed" AND "at" < now() - interval '8 days'`,
+};
 
 interface ExpiringTable {
   readonly table: string;
@@ -55,6 +62,6 @@ export class ExpiredRowsRepository {
       const target = { table, key, column };
       isMore = (await deleteBatch(this.database, target, now)) || isMore;
     }
-    return isMore;
+    return (await deleteBatch(this.database, OLD_LOGINS, now)) || isMore;
   }
 }

@@ -276,6 +276,11 @@ describe.each<[string, Kind]>([
       await fixture.until('the failure', async () => (await rowOf())['failure'] === 'server_error');
     }
     const claims = { iat: Math.floor(Date.now() / 1000) - 3 * 3600 };
+    // The person logged in before the event.
+    await fixture.sql.query(
+      `UPDATE identity_signal SET at = at - interval '4 hours' WHERE subject = $1`,
+      [person.sub],
+    );
     transmitter.isDown = false;
     await accepted(await transmit(REVOKED, subjectOf(person), { claims }));
     await fixture.until('401', async () => (await fixture.statusOf(servers[0], person)) === 401);

@@ -5,7 +5,7 @@ import {
   isNameMatch,
   isOfOtherId,
   keepNames,
-  lockLink,
+  lockLinks,
   lockNames,
   type DirectoryWord,
   type Match,
@@ -172,7 +172,7 @@ async function unlink(tx: Transaction, id: string): Promise<void> {
 }
 
 async function isLinked(tx: Transaction, provider: string, subject: string): Promise<boolean> {
-  await lockLink(tx, provider, subject);
+  await lockLinks(tx, provider, [subject]);
   const linked = await tx.query(
     `SELECT 1 FROM "directory_person" WHERE "provider" = $1 AND "subject" = $2`,
     [provider, subject],

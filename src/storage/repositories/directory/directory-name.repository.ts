@@ -11,7 +11,7 @@ import {
   bears,
   isOfOtherId,
   keepNames,
-  lockLink,
+  lockLinks,
   lockNames,
   NAME_OF_IDENTITY,
   namesOf,
@@ -111,9 +111,7 @@ export class DirectoryNameRepository {
     type Row = Pick<NamedSubject, 'subject'>;
     const rows = await tx.query<Row>(CANDIDATES(match), [provider, names, links]);
     const subjects = rows.map(({ subject }) => subject);
-    for (const subject of subjects) {
-      await lockLink(tx, provider, subject);
-    }
+    await lockLinks(tx, provider, subjects);
     const known = first !== null && links.includes(first) ? first : null;
     return tx.query<NamedSubject>(FACTS(match), [provider, id, subjects, links, known]);
   }
@@ -135,7 +133,7 @@ export class DirectoryNameRepository {
     }
     const name = lowerAscii(proven);
     await lockNames(tx, provider, [name]);
-    await lockLink(tx, provider, subject);
+    await lockLinks(tx, provider, [subject]);
     if (await isRefused(tx, provider, subject)) {
       return null;
     }

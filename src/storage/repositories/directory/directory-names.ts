@@ -1,6 +1,7 @@
 import { lowerAscii } from '../../../common/lower-ascii.js';
 import type { EligibilityFacts } from '../../../policy/eligibility/eligibility.js';
 import type { DirectoryRules } from '../../../policy/eligibility/provider-rules.js';
+import { lockNamed } from '../../advisory-locks.js';
 import type { Transaction } from '../../database.service.js';
 import type { DirectoryPerson } from './directory-person.repository.js';
 
@@ -73,25 +74,27 @@ export function isOfOtherId({ before, after }: PersonChange): boolean {
   return former !== null && id !== null && former !== id;
 }
 
-/** The keys in ascending order, so that two transactions do not wait for each other. */
-const LOCK = `
-  SELECT pg_advisory_xact_lock("key") FROM (
-    SELECT DISTINCT hashtextextended($1 || lower("name" COLLATE "C"), 0) AS "key"
-    FROM unnest($2::text[]) AS "name" ORDER BY "key" OFFSET 0) AS "keys"`;
-
-export async function lockNames(
+export function lockNames(
   tx: Transaction,
   provider: string,
   names: readonly string[],
 ): Promise<void> {
-  await (names.length > 0 && tx.query(LOCK, [`gatehouse directory ${provider} `, names]));
+  return lockNamed(
+    tx,
+    names.map((name) => `gatehouse directory ${provider} ${lowerAscii(name)}`),
+  );
 }
 
-/** Locks the links to the subject: people with different names may match it meanwhile. */
-export async function lockLink(tx: Transaction, provider: string, subject: string): Promise<void> {
-  await tx.query(`SELECT pg_advisory_xact_lock(hashtextextended($1, 0))`, [
-    `gatehouse directory link ${provider} ${subject}`,
-  ]);
+/** Locks the links to the subjects: people with different names may match them meanwhile. */
+export function lockLinks(
+  tx: Transaction,
+  provider: string,
+  subjects: readonly string[],
+): Promise<void> {
+  return lockNamed(
+    tx,
+    subjects.map((subject) => `gatehouse directory link ${provider} ${subject}`),
+  );
 }
 
 /** Keeps names of a refused person; one that is active again needs none. */

@@ -6,7 +6,7 @@ import { holdAccounts, nextUpdateSeq } from '../../account-row.js';
 import { DatabaseService, type SqlRunner, type Transaction } from '../../database.service.js';
 import { insertAuditEvents } from '../audit.repository.js';
 import { tokenEvent } from '../push-token.repository.js';
-import { AUTHENTICATED_BY } from '../session.repository.js';
+import { AUTHENTICATED_AT, AUTHENTICATED_BY } from '../session.repository.js';
 
 /** Pairs of a JSON object of the row `identity`: what the sources reported about it. */
 export const SIGNALS_OF_IDENTITY = `
@@ -49,6 +49,8 @@ export interface SignalEffect {
   readonly pushTokensSeq: number | null;
   readonly ended: readonly EndedSession[];
   readonly events: readonly AuditEvent[];
+  /** True if the identity admits sessions again, because of a later login. */
+  readonly isOutdated: boolean;
 }
 
 /** The newest event wins; of two with the same time, the refusal. */
@@ -70,6 +72,7 @@ const STORE = `
 const END = `
   DELETE FROM "session" USING "account"
   WHERE "account"."id" = $1 AND "session"."account_id" = $1
+    AND ($5::timestamptz IS NULL OR ${AUTHENTICATED_AT} < $5)
     AND ($4 OR ("key_mode" = 'keyless' AND (${AUTHENTICATED_BY} = $2 OR NOT EXISTS (
       SELECT FROM "identity" WHERE "account_id" = $1
         AND ("provider", "subject") <> ($2, $3::text)))))
@@ -126,26 +129,40 @@ export class IdentitySignalRepository {
   }
 
   /**
-   * Ends the sessions that the identity admits, and admits none before its next login.
-   * @returns null when no account has the identity
+   * Ends the sessions that the identity admits, and admits none before its next login. If that login was
+   * before the sign-out arrived, only older sessions end.
+   * @param at of the sign-out; null = now
+   * @returns null when no account has the identity, or no session was that old
    */
   async signOut(
     tx: Transaction,
     of: SignalSubject,
     by: Pick<SignalChange, 'isRequired' | 'reason' | 'now' | 'origin'>,
+    at: Date | null = null,
   ): Promise<SignalEffect | null> {
-    await this.store(tx, { ...of, source: 'sign-out', isAllowed: false, at: null });
+    const loggedInAt = await this.loginOf(tx, of);
+    const isOutdated = at !== null && loggedInAt !== null && loggedInAt > at;
+    // A login of a replica whose clock is ahead does not answer a later sign-out.
+    const from = at ?? (loggedInAt !== null && loggedInAt > by.now ? loggedInAt : null);
+    await this.store(tx, { ...of, source: 'sign-out', isAllowed: false, at: from });
     const event = { kind: 'all-tokens-revoked', reason: by.reason } as const;
-    return this.apply(tx, of, { ...by, isAllowed: false, event });
+    const endsBefore = isOutdated ? at : null;
+    return this.apply(tx, of, { ...by, isAllowed: false, event, endsBefore });
   }
 
-  /** Removes the sign-out of a person who has logged in at the provider since. */
-  async endSignOut(tx: Transaction, of: SignalSubject, loggedInAt: Date): Promise<void> {
-    await tx.query(
-      `DELETE FROM "identity_signal"
-       WHERE "provider" = $1 AND "subject" = $2 AND "source" = 'sign-out' AND "at" < $3`,
-      [of.provider, of.subject, loggedInAt],
+  /** Returns the time of the last login at the provider that answered sign-outs; null = not known. */
+  private async loginOf(tx: Transaction, of: SignalSubject): Promise<Date | null> {
+    const [login] = await tx.query<{ at: Date }>(
+      `SELECT "at" FROM "identity_signal"
+       WHERE "provider" = $1 AND "subject" = $2 AND "source" = 'sign-out' AND "is_allowed"`,
+      [of.provider, of.subject],
     );
+    return login?.at ?? null;
+  }
+
+  /** Remembers a login at the provider: it answers every sign-out from before it. */
+  async noteLogin(tx: Transaction, of: SignalSubject, at: Date): Promise<void> {
+    await this.store(tx, { ...of, source: 'sign-out', isAllowed: true, at });
   }
 
   /** Removes a yes of a subject that its source no longer reports. */
@@ -166,7 +183,7 @@ export class IdentitySignalRepository {
   async apply(
     tx: Transaction,
     { provider, subject }: SignalSubject,
-    { isAllowed, isRequired, event, reason, now, origin }: SignalChange,
+    { isAllowed, isRequired, event, reason, now, origin, endsBefore = null }: SignalChange,
   ): Promise<SignalEffect | null> {
     const [identity] = await tx.query<{ accountId: string }>(
       `SELECT "account_id" AS "accountId" FROM "identity"
@@ -178,27 +195,39 @@ export class IdentitySignalRepository {
     }
     const { accountId } = identity;
     await holdAccounts(tx, [accountId]);
-    const ended = isAllowed
-      ? []
-      : await tx.query<EndedSession>(END, [accountId, provider, subject, isRequired]);
-    const removed = await tx.query<{ token: string }>(
-      `DELETE FROM "push_token" WHERE "account_id" = $1 AND "session_id" = ANY($2::uuid[])
-       RETURNING "token"`,
-      [accountId, ended.map(({ id }) => id)],
-    );
+    const end = [accountId, provider, subject, isRequired, endsBefore];
+    const ended = isAllowed ? [] : await tx.query<EndedSession>(END, end);
+    if (endsBefore !== null && ended.length === 0) {
+      return null;
+    }
+    const removed = await removeTokens(tx, accountId, ended);
     const about = { actor: 'provider', accountId, provider, reason, ...origin } as const;
     const events: AuditEvent[] = [
       { ...event, actor: 'provider', accountId, provider, subject, ...origin },
       ...ended.map(
         ({ id: sessionId }) => ({ ...about, kind: 'token-revoked', sessionId }) as const,
       ),
-      ...removed.map(({ token }) => tokenEvent('push-token-removed', token, about)),
+      ...removed.map((token) => tokenEvent('push-token-removed', token, about)),
     ];
     await insertAuditEvents(tx, events, now);
     const seq = await nextUpdateSeq(tx, accountId);
     const pushTokensSeq = removed.length === 0 ? null : await nextUpdateSeq(tx, accountId);
-    return { accountId, seq, pushTokensSeq, ended, events };
+    return { accountId, seq, pushTokensSeq, ended, events, isOutdated: endsBefore !== null };
   }
+}
+
+/** Returns the push tokens that the sessions had saved last. */
+async function removeTokens(
+  tx: Transaction,
+  accountId: string,
+  ended: readonly EndedSession[],
+): Promise<string[]> {
+  const removed = await tx.query<{ token: string }>(
+    `DELETE FROM "push_token" WHERE "account_id" = $1 AND "session_id" = ANY($2::uuid[])
+     RETURNING "token"`,
+    [accountId, ended.map(({ id }) => id)],
+  );
+  return removed.map(({ token }) => token);
 }
 
 export interface SignalChange {
@@ -210,6 +239,8 @@ export interface SignalChange {
   readonly now: Date;
   /** Absent for a directory. */
   readonly origin?: SignalOrigin;
+  /** Ends only sessions that began before; null = all. */
+  readonly endsBefore?: Date | null;
 }
 
 /** Reads what the sources report about the identities of accounts, by the id of the identity. */

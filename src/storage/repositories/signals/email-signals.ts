@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { lowerAscii } from '../../../common/lower-ascii.js';
+import { lockNamed } from '../../advisory-locks.js';
 import type { Transaction } from '../../database.service.js';
 import type {
   IdentitySignalRepository,
@@ -24,15 +25,15 @@ const STORE = `
   RETURNING 1`;
 
 /** Lets first logins with these addresses and events about them happen one after the other. */
-export async function lockEmails(
+export function lockEmails(
   tx: Transaction,
   provider: string,
   emails: readonly string[],
 ): Promise<void> {
-  const keys = emails.map((email) => `gatehouse email ${provider} ${lowerAscii(email)}`);
-  for (const key of keys.sort()) {
-    await tx.query(`SELECT pg_advisory_xact_lock(hashtextextended($1, 0))`, [key]);
-  }
+  return lockNamed(
+    tx,
+    emails.map((email) => `gatehouse email ${provider} ${lowerAscii(email)}`),
+  );
 }
 
 /** @returns false for an event that is older than the stored one */

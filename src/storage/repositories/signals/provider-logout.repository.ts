@@ -11,6 +11,7 @@ import {
 } from '../directory/identity-signal.repository.js';
 import { DUE_NOW } from '../identity-due.repository.js';
 import { hashOfProviderSession } from '../session.repository.js';
+import { keepSignOut, lockSignOuts } from './waiting-sign-outs.js';
 
 /** Session and subject of a logout token (OpenID Connect Back-Channel Logout 1.0, 2.4). */
 export interface LogoutRequest {
@@ -84,12 +85,14 @@ export class ProviderLogoutRepository {
       if (used === undefined) {
         return null;
       }
+      if (providerSession === null) {
+        return { ...used, ended: [] };
+      }
+      const signedOut = [{ session: providerSession }];
+      await lockSignOuts(tx, provider, signedOut);
+      await keepSignOut(tx, provider, signedOut, now, now);
       const by = { reason: LOGOUT_REASON, now, origin: { issuer } };
-      const ended =
-        providerSession === null
-          ? []
-          : await endProviderSession(tx, { provider, providerSession, ...by });
-      return { ...used, ended };
+      return { ...used, ended: await endProviderSession(tx, { provider, providerSession, ...by }) };
     });
   }
 
@@ -109,6 +112,9 @@ export class ProviderLogoutRepository {
       if (!(await useToken(tx, tokenHash, expiresAt))) {
         return null;
       }
+      const names = name === null ? [] : [name];
+      await lockSignOuts(tx, provider, names);
+      await keepSignOut(tx, provider, names, now, now);
       const effects: SignalEffect[] = [];
       const subjects = name === null ? [] : await this.signals.subjectsOf(tx, provider, name);
       for (const subject of subjects) {

@@ -19,8 +19,12 @@ import {
 } from './email-signals.js';
 import { DUE_NOW } from '../identity-due.repository.js';
 import { endProviderSession, tokenHashOf, useToken } from './provider-logout.repository.js';
+import { keepSignOut, lockSignOuts } from './waiting-sign-outs.js';
 
 export const SHARED_SIGNALS_REASON = 'shared-signals';
+
+/** The clocks of the transmitter and of this server differ by less. */
+const CLOCK_DIFFERENCE_MS = 5 * 60_000;
 
 /** A verified security event of a provider. */
 export interface ReceivedEvent {
@@ -109,22 +113,34 @@ export class ReceivedEventRepository {
   private async signOut(
     tx: Transaction,
     provider: string,
-    { names, session: providerSession, isRequired, origin }: ReceivedEvent,
+    { names, session: providerSession, isRequired, origin, at }: ReceivedEvent,
     now: Date,
   ): Promise<Changed> {
     const reason = SHARED_SIGNALS_REASON;
+    const signedOut = providerSession === null ? names : [{ session: providerSession }];
+    await lockSignOuts(tx, provider, signedOut);
+    const until = new Date(Math.min(at.getTime() + CLOCK_DIFFERENCE_MS, now.getTime()));
+    await keepSignOut(tx, provider, signedOut, until, now);
     if (providerSession !== null) {
       const end = { provider, providerSession, reason, now, origin };
       const ended = await endProviderSession(tx, end);
       return { outcome: ended.length > 0 ? 'applied' : 'unmatched', ended };
     }
     const effects: SignalEffect[] = [];
-    for (const subject of await this.subjectsOf(tx, provider, names)) {
+    const subjects = await this.subjectsOf(tx, provider, names);
+    for (const subject of subjects) {
       const by = { isRequired, reason, now, origin };
-      const effect = await this.signals.signOut(tx, { provider, subject }, by);
+      const isLate = until < now;
+      const effect = await this.signals.signOut(
+        tx,
+        { provider, subject },
+        by,
+        isLate ? until : null,
+      );
       effects.push(...(effect === null ? [] : [effect]));
     }
-    return { outcome: effects.length > 0 ? 'applied' : 'unmatched', effects };
+    const without = subjects.length > 0 ? 'unchanged' : 'unmatched';
+    return { outcome: effects.length > 0 ? 'applied' : without, effects };
   }
 
   /** An id names one person. An address stands for every subject whose last login proved it. */
