@@ -7,6 +7,7 @@ import { AppError, orRefuse } from '../../common/errors.js';
 import { Runtime } from '../../common/runtime/runtime.js';
 import { adminConfig } from '../../config/admin.config.js';
 import { toOperatorName } from '../../policy/audit-event.js';
+import { composed } from '../../policy/eligibility/comparable-names.js';
 import type { EligibilityFacts } from '../../policy/eligibility/eligibility.js';
 import {
   ProviderError,
@@ -146,7 +147,8 @@ function requireBrowser(login: LoginContents, browserHash: string): void {
 }
 
 function isMember({ groups, memberships }: EligibilityFacts, group: string): boolean {
-  return groups?.includes(group) === true || memberships[group.toLowerCase()] === 'active';
+  const isNamed = groups?.some((one) => composed(one) === composed(group)) === true;
+  return isNamed || memberships[group.toLowerCase()] === 'active';
 }
 
 function hashOf(secret: string): string {

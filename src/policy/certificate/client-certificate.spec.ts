@@ -102,6 +102,10 @@ describe(judgeClientCertificate.name, () => {
     );
     const both = ['corp.example', 'private.example'];
     expect(judge({ emails }, { allowedEmailDomains: both })).toBe('ambiguous-identity');
+    const written = { allowedEmailDomains: ['exämple.com'] };
+    expect(judge({ emails: ['a@xn--exmple-cua.com'] }, written)).toBe(
+      'san_email:a@xn--exmple-cua.com',
+    );
     for (const other of ['sub.corp.example', 'notcorp.example', 'corp.example.evil.example']) {
       expect(judge({ emails: [`a@${other}`] }, { allowedEmailDomains: ['corp.example'] })).toBe(
         'domain-not-allowed',

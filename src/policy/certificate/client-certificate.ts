@@ -1,3 +1,5 @@
+import { foldCase, isDomainOf } from '../eligibility/comparable-names.js';
+
 export type CertificateIdentitySource = 'san_email' | 'san_upn' | 'subject_cn' | 'fingerprint';
 
 export interface CertificateFacts {
@@ -161,7 +163,7 @@ function normalized(value: string, source: CertificateIdentitySource): string {
     return text;
   }
   const at = text.lastIndexOf('@');
-  return text.slice(0, at) + text.slice(at).toLowerCase();
+  return text.slice(0, at) + foldCase(text.slice(at));
 }
 
 function isDomainAllowed(
@@ -171,7 +173,9 @@ function isDomainAllowed(
 ): boolean {
   const domain = value.slice(value.lastIndexOf('@') + 1);
   return (
-    !isAddress(source) || allowedEmailDomains.length === 0 || allowedEmailDomains.includes(domain)
+    !isAddress(source) ||
+    allowedEmailDomains.length === 0 ||
+    isDomainOf(allowedEmailDomains, domain)
   );
 }
 

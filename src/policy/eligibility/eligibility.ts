@@ -1,3 +1,5 @@
+import { addressInAscii, composed, foldCase, isDomainOf } from './comparable-names.js';
+
 /** The result of the last re-check of an identity. `unknown` is not a refusal. */
 export type EligibilityStatus = 'unknown' | 'eligible' | 'ineligible';
 
@@ -96,7 +98,11 @@ function isMeantBy(
     email: [facts.emailVerified ? facts.email : null],
     name: [facts.login, matchSubjects ? subject : null],
   }[kind];
-  return named.some((name) => name !== null && includes([value], name));
+  const isNamed = (name: string): boolean =>
+    kind === 'email'
+      ? includes([addressInAscii(value)], addressInAscii(name))
+      : includes([value], name);
+  return named.some((name) => name !== null && isNamed(name));
 }
 
 function judgeEmailDomain(rules: EligibilityRules, facts: EligibilityFacts): EligibilityVerdict {
@@ -108,7 +114,7 @@ function judgeEmailDomain(rules: EligibilityRules, facts: EligibilityFacts): Eli
   }
   // Exactly one @ and nothing loose around it: "a@evil.example@acme.example" has no domain.
   const domain = /^[^@\s]+@([^@\s]+)$/.exec(facts.email ?? '')?.[1];
-  return domain !== undefined && includes(rules.emailDomains, domain)
+  return domain !== undefined && isDomainOf(rules.emailDomains, domain)
     ? ELIGIBLE
     : ineligible('email_domain_not_allowed');
 }
@@ -121,8 +127,10 @@ function judgeGroups(rules: EligibilityRules, { groups }: EligibilityFacts): Eli
   if (groups === null) {
     return ineligible('groups_unavailable');
   }
-  const hasOne = groupsAny.length === 0 || groupsAny.some((group) => includes(groups, group));
-  const hasAll = groupsAll.every((group) => includes(groups, group));
+  const names = groups.map(composed);
+  const isIn = (group: string): boolean => includes(names, composed(group));
+  const hasOne = groupsAny.length === 0 || groupsAny.some(isIn);
+  const hasAll = groupsAll.every(isIn);
   return hasOne && hasAll ? ELIGIBLE : ineligible('group_missing');
 }
 
@@ -186,16 +194,4 @@ export function userEntryFailure(entry: string): string | null {
   return kind === 'email' && !value.includes('@')
     ? 'has an entry with email: and no e-mail address after it.'
     : null;
-}
-
-const ASCII = /^[\0-\x7f]*$/;
-
-/**
- * A letter outside ASCII never becomes one inside it, to imitate a name: the Kelvin sign is no k.
- */
-export function foldCase(text: string): string {
-  return text.replace(/./gsu, (letter) => {
-    const lower = letter.toLowerCase();
-    return ASCII.test(lower) && !ASCII.test(letter) ? letter : lower;
-  });
 }

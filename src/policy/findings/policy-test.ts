@@ -1,7 +1,7 @@
+import { foldCase } from '../eligibility/comparable-names.js';
 import { judgeProviders, type ProvidersDecision } from '../admission/access.js';
 import { admissionTable, judgeAdmission, type AuthMode } from '../admission/admission.js';
 import {
-  foldCase,
   judgeEligibility,
   type EligibilityFacts,
   type EligibilityVerdict,
