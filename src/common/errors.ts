@@ -3,7 +3,7 @@ type ErrorLevel = 'debug' | 'warn' | 'error';
 
 interface ErrorRow {
   readonly status: number;
-  /** For a person. `{provider}` is replaced by the extra field of that name. */
+  /** For a person. `{provider}` and `{mediaType}` are replaced by the extra fields of these names. */
   readonly message: string;
   readonly level: ErrorLevel;
 }
@@ -19,6 +19,7 @@ export const ERRORS = {
   'invalid-request': row(400, 'The request is not valid.'),
   'invalid-public-key': row(400, 'The public key is not a valid key.'),
   'invalid-target': row(400, 'This server issues no tokens for that resource.'),
+  'unsupported-grant-type': row(400, 'This server issues no tokens for that grant_type.'),
   'invalid-scope': row(400, 'A backend has no such scope.'),
   'invalid-pending': row(400, 'This login has expired or was finished. Start it again.'),
   'invalid-proof': row(400, 'This login was started by another client, or with another key.'),
@@ -82,7 +83,7 @@ export const ERRORS = {
   'too-many-streams': row(409, 'Every stream of this backend is in use.'),
   'migration-required': row(409, 'What is stored has to be migrated to the other mode first.'),
   'payload-too-large': row(413, 'The request is larger than this server accepts.'),
-  'unsupported-media-type': row(415, 'Send JSON: Content-Type: application/json.'),
+  'unsupported-media-type': row(415, 'Send a body of the type {mediaType}.'),
   'sessions-remain': row(
     422,
     'The person is signed out of {provider}, but has sessions here that need no login there.',
@@ -100,6 +101,8 @@ export type DependencyState = string;
 /** Fields of a code, in addition to those of every error. */
 interface ErrorExtras {
   readonly provider?: string;
+  /** The type of bodies that the route accepts; part of the message only. */
+  readonly mediaType?: string;
   readonly details?: readonly { readonly path: string; readonly message: string }[];
   readonly retryAfterSeconds?: number;
   readonly dependencies?: Readonly<Record<string, DependencyState>>;
@@ -159,7 +162,8 @@ export function orRefuse<Value>(value: Value | null | undefined, code: ErrorCode
 }
 
 function messageFor(code: ErrorCode, extras: ErrorExtras): string {
-  return ERRORS[code].message.replace('{provider}', extras.provider ?? 'The identity provider');
+  const { provider = 'The identity provider', mediaType = 'application/json' } = extras;
+  return ERRORS[code].message.replace('{provider}', provider).replace('{mediaType}', mediaType);
 }
 
 export function invalidRequest(path: string, message: string): AppError {

@@ -5,6 +5,7 @@ import type { FormattedRefusal } from '../common/http/request-rules.js';
 const OAUTH_ERRORS: Partial<Record<ErrorCode, string>> = {
   'invalid-client': 'invalid_client',
   'invalid-target': 'invalid_target',
+  'unsupported-grant-type': 'unsupported_grant_type',
   'invalid-scope': 'invalid_scope',
   'insufficient-scope': 'insufficient_scope',
   'rate-limited': 'temporarily_unavailable',

@@ -13,9 +13,10 @@ import { CLIENT_AUTHENTICATION_METHODS } from './client-authentication.service.j
 import { CLIENT_SCOPES, ClientTokenService } from './client-token.service.js';
 import { IntrospectionService } from './introspection.service.js';
 import {
+  CLIENT_CREDENTIALS,
+  EXCHANGE,
   IntrospectionDto,
   IntrospectionForm,
-  isOfClient,
   JwkSetDto,
   ServerMetadataDto,
   TokenDto,
@@ -56,10 +57,7 @@ export class OAuthController {
       introspection_endpoint: `${issuer}/v1/oauth/introspect`,
       scopes_supported: [...CLIENT_SCOPES],
       response_types_supported: [],
-      grant_types_supported: [
-        'urn:ietf:params:oauth:grant-type:token-exchange',
-        'client_credentials',
-      ],
+      grant_types_supported: [EXCHANGE, CLIENT_CREDENTIALS],
       token_endpoint_auth_methods_supported: ['none', ...CLIENT_AUTHENTICATION_METHODS],
       token_endpoint_auth_signing_alg_values_supported: [...SIGNATURE_ALGORITHMS],
       introspection_endpoint_auth_methods_supported: [...CLIENT_AUTHENTICATION_METHODS],
@@ -89,18 +87,29 @@ export class OAuthController {
   @RouteConfig({ ...FORM_ROUTE, resourceServerRequest: 'token' })
   @ApiConsumes(FORM)
   @Answers(TokenDto)
-  @Refuses('invalid-target', 'invalid-client', 'invalid-scope', 'unavailable')
+  @Refuses(
+    'invalid-target',
+    'unsupported-grant-type',
+    'invalid-client',
+    'invalid-scope',
+    'unavailable',
+  )
   async token(
     @Headers('authorization') authorization: string | undefined,
     @Body() form: TokenForm,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<TokenDto> {
     void reply.headers(NO_STORE);
-    if (!isOfClient(form)) {
-      return this.exchanges.exchange(form);
+    switch (form.grant_type) {
+      case EXCHANGE:
+        return this.exchanges.exchange(form);
+      case CLIENT_CREDENTIALS: {
+        const { token, scope, expiresIn } = await this.clientTokens.grant(authorization, form);
+        return { access_token: token, token_type: 'Bearer', expires_in: expiresIn, scope };
+      }
+      default:
+        throw new AppError('unsupported-grant-type');
     }
-    const { token, scope, expiresIn } = await this.clientTokens.grant(authorization, form);
-    return { access_token: token, token_type: 'Bearer', expires_in: expiresIn, scope };
   }
 
   @ApiOperation({ summary: 'Answers if a token of the calling backend is valid now (RFC 7662).' })

@@ -1,11 +1,11 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { Equals, IsIn, IsOptional, IsString, MaxLength, ValidateIf } from 'class-validator';
+import { Equals, IsOptional, IsString, MaxLength, ValidateIf } from 'class-validator';
 
-const EXCHANGE = 'urn:ietf:params:oauth:grant-type:token-exchange';
+export const EXCHANGE = 'urn:ietf:params:oauth:grant-type:token-exchange';
 const ASSERTION = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
 const ACCESS_TOKEN = 'urn:ietf:params:oauth:token-type:access_token';
 
-const CLIENT_CREDENTIALS = 'client_credentials';
+export const CLIENT_CREDENTIALS = 'client_credentials';
 
 /** Client authentication by an assertion (RFC 7521, 4.2). */
 export class ClientAuthenticationForm {
@@ -27,15 +27,17 @@ export class ClientAuthenticationForm {
   client_assertion?: string;
 }
 
-const OfExchange = (): PropertyDecorator => ValidateIf((form: TokenForm) => !isOfClient(form));
+const OfExchange = (): PropertyDecorator =>
+  ValidateIf(({ grant_type: grant }: TokenForm) => grant === EXCHANGE);
 
 /**
  * A token exchange (RFC 8693, 2.1), or the request of a backend for a token of its own (RFC 6749,
  * 4.4.2). A repeated parameter is an array, and refused.
  */
 export class TokenForm extends ClientAuthenticationForm {
+  /** An unknown one has an error of its own (RFC 6749, 5.2). */
   @ApiProperty({ enum: [EXCHANGE, CLIENT_CREDENTIALS] })
-  @IsIn([EXCHANGE, CLIENT_CREDENTIALS])
+  @IsString()
   grant_type!: string;
 
   @ApiProperty({ required: false, description: 'The token of a session, for an exchange.' })
@@ -82,11 +84,6 @@ export class TokenForm extends ClientAuthenticationForm {
   @IsString()
   @MaxLength(256)
   scope?: string;
-}
-
-/** True if a backend asks for a token of its own. */
-export function isOfClient({ grant_type: grant }: TokenForm): boolean {
-  return grant === CLIENT_CREDENTIALS;
 }
 
 /** RFC 8693, 2.2.1; of a client RFC 6749, 5.1. */

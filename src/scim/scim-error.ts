@@ -24,7 +24,6 @@ const DETAILS: Partial<Record<ErrorCode, string>> = {
   'missing-token': 'Send the token of this directory: Authorization: Bearer <token>.',
   'invalid-token': 'The token is not valid for this directory.',
   'not-found': 'There is no such resource.',
-  'unsupported-media-type': 'Send application/scim+json.',
 };
 
 /** Writes a refusal as RFC 7644, 3.12 defines it. */

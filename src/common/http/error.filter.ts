@@ -10,6 +10,7 @@ import {
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { readOnWhileClosing } from '../network/ended-connections.js';
 import { AppError, ERRORS, type ErrorCode } from '../errors.js';
+import { acceptedTypeOf } from './request-rules.js';
 
 /** Refusals of the framework itself. */
 const BY_STATUS: Readonly<Record<number, ErrorCode>> = {
@@ -67,12 +68,17 @@ export function refusalCodeOf(request: FastifyRequest): ErrorCode | undefined {
   return refusalCodes.get(request);
 }
 
-export function sendError(reply: FastifyReply, refusal: AppError, requestId: string): void {
+export function sendError(reply: FastifyReply, error: AppError, requestId: string): void {
+  const { config } = reply.request.routeOptions;
+  const refusal =
+    error.code === 'unsupported-media-type'
+      ? new AppError(error.code, { mediaType: acceptedTypeOf(config) })
+      : error;
   noteRefusal(reply.request, refusal.code);
   if (refusal.code === 'payload-too-large') {
     readOnWhileClosing(reply.request.raw.socket);
   }
-  const format = reply.request.routeOptions.config.refusalFormat;
+  const format = config.refusalFormat;
   const formatted = format?.(refusal, requestId);
   const answer = refusalAnswer(refusal, requestId, formatted?.status);
   void reply

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { RouteConfig } from '@nestjs/platform-fastify';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyContextConfig, FastifyInstance, FastifyRequest } from 'fastify';
 import { AppError, invalidRequest } from '../errors.js';
 import { isNestedTooDeep, MAX_JSON_DEPTH } from '../parse-json.js';
 
@@ -173,10 +173,22 @@ function applyBodyRules(server: FastifyInstance): void {
   });
 }
 
+/** A parameter without a value counts as absent (RFC 6749, 3.2), unless it is repeated. */
 function fieldsOf(form: URLSearchParams): Readonly<Record<string, string | string[]>> {
   const fields = [...new Set(form.keys())].map((name) => {
     const [value = '', ...more] = form.getAll(name);
     return [name, more.length === 0 ? value : [value, ...more]] as const;
   });
-  return Object.fromEntries(fields);
+  return Object.fromEntries(fields.filter(([, value]) => value !== ''));
+}
+
+/** The type of bodies that a route accepts. */
+export function acceptedTypeOf({ textBody, formBody, scimBody }: FastifyContextConfig): string {
+  if (textBody !== undefined) {
+    return textBody;
+  }
+  if (formBody === true) {
+    return FORM;
+  }
+  return scimBody === true ? SCIM_TYPE : JSON_TYPE;
 }

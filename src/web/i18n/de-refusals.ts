@@ -19,6 +19,7 @@ export const deRefusals: Messages['refusals'] = {
   'token-revoked': 'Ihre Sitzung wurde beendet. Melden Sie sich erneut an.',
   'invalid-client': 'Die Anmeldung dieser App an ihrem Server ist ungültig.',
   'invalid-target': 'Dieser Server stellt für diese Adresse keine Token aus.',
+  'unsupported-grant-type': 'Dieser Server stellt auf diese Weise keine Tokens aus.',
   'invalid-scope': 'Dieser Server kennt diesen Umfang eines Tokens nicht.',
   'insufficient-scope': 'Das Token reicht für diese Aktion nicht aus.',
   'too-many-streams': 'Dieser Dienst verwendet bereits alle seine Ereignisströme.',

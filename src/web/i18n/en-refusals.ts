@@ -16,6 +16,7 @@ export const enRefusals = {
   'token-revoked': 'Your session was ended. Sign in again.',
   'invalid-client': 'The sign-in of this app at its server is not valid.',
   'invalid-target': 'This server issues no tokens for that address.',
+  'unsupported-grant-type': 'This server issues no tokens in that way.',
   'invalid-scope': 'This server does not know that scope of a token.',
   'insufficient-scope': 'The token is not sufficient for this action.',
   'too-many-streams': 'This service uses all of its event streams already.',

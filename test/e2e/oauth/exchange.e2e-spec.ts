@@ -115,7 +115,12 @@ describe('the exchange', () => {
   });
 
   it.each([
-    ['another grant', { grant_type: 'authorization_code' }, 'invalid_request', 'invalid-request'],
+    [
+      'another grant',
+      { grant_type: 'authorization_code' },
+      'unsupported_grant_type',
+      'unsupported-grant-type',
+    ],
     [
       'another type of token',
       { subject_token_type: 'urn:ietf:params:oauth:token-type:id_token' },
@@ -157,13 +162,20 @@ describe('the exchange', () => {
     expect(headers['cache-control']).toBe('no-store');
   });
 
+  it('takes parameters without a value for absent ones', async () => {
+    const form = exchangeForm(await tokenOf(server, makeDeviceKey()), 'relay');
+    const empty = { requested_token_type: '', actor_token: '', audience: '', client_id: '' };
+    expect((await postForm(server, '/v1/oauth/token', { ...form, ...empty })).status).toBe(200);
+  });
+
   it.each(['grant_type', 'subject_token', 'subject_token_type', 'resource'])(
     'refuses a form without, and one that repeats %s',
     async (name) => {
       const form = exchangeForm(await tokenOf(server, makeDeviceKey()), 'relay');
       const fields = Object.entries(form);
       const missing = fields.filter(([field]) => field !== name);
-      for (const body of [missing, [...fields, [name, form[name] ?? ''] as const]]) {
+      const repeated = [...fields, [name, form[name] ?? ''] as const];
+      for (const body of [missing, repeated, [...missing, [name, ''] as const]]) {
         const answer = await postForm(server, '/v1/oauth/token', body);
         expect(refusalOf(answer)).toMatchObject({ status: 400, code: 'invalid-request' });
       }
@@ -251,9 +263,10 @@ describe('a token of a backend', () => {
       `${head}.${changed}.${signature}`,
       `${head}.${payload}.`,
       `${head}.${payload}`,
-      '',
       'x'.repeat(5000),
     ];
+    expect((await introspect('')).status).toBe(400);
+    expect((await forward('')).status).toBe(401);
     for (const text of forged) {
       expect((await introspect(text)).body).toEqual({ active: false });
       expect([text, (await forward(text)).status]).toEqual([text, 401]);
@@ -329,6 +342,9 @@ describe('a form', () => {
   ])('is refused with the error of OAuth when it is %s', async (_what, body, type, status) => {
     const answer = await send(body, type);
     expect([answer.status, answer.body['error']]).toEqual([status, 'invalid_request']);
+    if (status === 415) {
+      expect(answer.body['message']).toContain('application/x-www-form-urlencoded');
+    }
   });
 });
 

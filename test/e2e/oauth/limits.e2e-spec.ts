@@ -136,7 +136,7 @@ describe('the counts of requests', () => {
     expect(
       await seriesOf({
         ...{ request: 'token', resource_server: 'unknown' },
-        ...{ outcome: 'refused', reason: 'invalid-request' },
+        ...{ outcome: 'refused', reason: 'unsupported-grant-type' },
       }),
     ).toBe(1);
   });

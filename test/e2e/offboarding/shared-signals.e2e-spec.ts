@@ -276,7 +276,9 @@ describe('security events', () => {
       expect(answer.headers['www-authenticate']).toBe('Bearer');
     }
     const json = { headers: { 'content-type': 'application/json' }, body: '{}' };
-    expect((await call(one, 'POST', '/v1/signals/people', json)).status).toBe(415);
+    const typed = await call(one, 'POST', '/v1/signals/people', json);
+    expect(typed.status).toBe(415);
+    expect(typed.body['description']).toContain('application/secevent+jwt');
     expect((await push('', one)).body['err']).toBe('invalid_request');
     expect((await push('x'.repeat(20_000), one)).body['err']).toBe('invalid_request');
     const headers = { 'content-type': 'application/secevent+jwt' };

@@ -248,7 +248,11 @@ describe('the SCIM endpoint', () => {
     const path = '/v1/scim/people/v2/Users';
     const post = (body: string, type: string) =>
       call(server, 'POST', path, { token: TOKEN, body, headers: { 'content-type': type } });
-    expect((await post('a=b', 'application/x-www-form-urlencoded')).status).toBe(415);
+    const form = await post('a=b', 'application/x-www-form-urlencoded');
+    expect([form.status, form.body['detail']]).toEqual([
+      415,
+      'Send a body of the type application/scim+json.',
+    ]);
     expect((await post('{', 'application/scim+json')).status).toBe(400);
     expect((await post('', 'application/scim+json')).status).toBe(400);
     expect((await post('['.repeat(5000), 'application/json')).status).toBe(400);
