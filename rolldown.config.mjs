@@ -202,9 +202,9 @@ const noPhoneNumbers = {
 // everything else a start does (docs/adr/0009-linked-programs.md).
 export default defineConfig({
   input: {
-    server: 'main.js',
-    gatehouse: 'cli/main.js',
-    'embedded-worker': 'storage/embedded/embedded-worker.js',
+    server: 'server/main.js',
+    gatehouse: 'apps/cli/main.js',
+    'embedded-worker': 'server/storage/embedded/embedded-worker.js',
   },
   platform: 'node',
   // The linker takes decodeURIComponent and others for calls that never throw, and removes the checks that they are.

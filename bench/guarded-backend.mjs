@@ -55,7 +55,7 @@ export function describeBackend({ directory }) {
 
 /** The package of the guard, as `npm run build` makes it. @param {'index' | 'testing'} entry */
 export function importGuard({ dist }, entry) {
-  return import(pathToFileURL(join(dist, `packages/guard/guard/${entry}.js`)).href);
+  return import(pathToFileURL(join(dist, `npm/guard/packages/guard/${entry}.js`)).href);
 }
 
 /** An act that a busy server does not take is sent again. @returns how often it was not taken */

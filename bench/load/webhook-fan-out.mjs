@@ -3,7 +3,7 @@ import { pathToFileURL } from 'node:url';
 
 const { urls, dist } = JSON.parse(process.argv[2]);
 const { notify, readEvent, WebhookSender } = await import(
-  pathToFileURL(join(dist, 'notify/index.js')).href
+  pathToFileURL(join(dist, 'packages/notify/index.js')).href
 );
 
 const settings = {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SeededRandom } from '../../test/fixtures/seeded-random.js';
-import { revocationBounds } from '../../src/policy/admission/revocation.js';
+import { revocationBounds } from '../../src/core/policy/admission/revocation.js';
 import { findFaults, line } from './check.js';
 import { Clients, nowMs } from './clients.js';
 import { CACHE_SECONDS, Replicas } from './replicas.js';

@@ -8,13 +8,13 @@ const HERE = fileURLToPath(new URL('.', import.meta.url));
 const STRYKER = `${HERE}node_modules/@stryker-mutator/core/bin/stryker.js`;
 /** The least share of mutants that specs kill, in percent; null where it is only reported. */
 const FOLDERS = {
-  'src/webhooks': 90,
-  'src/policy/eligibility': 90,
-  'src/policy/certificate': 90,
-  'src/policy/admission': 90,
-  'src/client/crypto': 90,
-  'src/guard': 90,
-  'src/auth': null,
+  'src/packages/webhooks': 90,
+  'src/core/policy/eligibility': 90,
+  'src/core/policy/certificate': 90,
+  'src/core/policy/admission': 90,
+  'src/packages/client/crypto': 90,
+  'src/packages/guard': 90,
+  'src/server/auth': null,
 };
 const KILLED = ['Killed', 'Timeout'];
 const LEFT = ['Survived', 'NoCoverage'];

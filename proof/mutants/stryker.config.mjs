@@ -4,7 +4,7 @@ const name = folder.replaceAll('/', '-');
 /** The unit specs of one folder, against mutants of its sources. */
 export default {
   // The issuer for tests of backends is itself a part of the specs.
-  mutate: [`${folder}/**/*.ts`, '!**/*spec.ts', '!src/guard/testing/**'],
+  mutate: [`${folder}/**/*.ts`, '!**/*spec.ts', '!src/packages/guard/testing/**'],
   mutator: { excludedMutations: ['StringLiteral'] },
   plugins: [new URL('runner.mjs', import.meta.url).href],
   testRunner: 'specs',

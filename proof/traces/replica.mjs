@@ -2,15 +2,15 @@ import { openSync, readSync } from 'node:fs';
 import 'reflect-metadata';
 import { Logger } from '@nestjs/common';
 import { SchedulerRegistry } from '@nestjs/schedule';
-import { IdentityEvents } from '../../dist/auth/identity.events.js';
+import { IdentityEvents } from '../../dist/server/auth/identity.events.js';
 import { Clock } from '../../dist/common/runtime/clock.js';
 import { RuntimeModule } from '../../dist/common/runtime/runtime.module.js';
-import { readEnvironment } from '../../dist/config/config.module.js';
-import { resolveSettings } from '../../dist/config/resolve-settings.js';
-import { createApp } from '../../dist/create-app.js';
-import { ResourceJudgementJob } from '../../dist/signals/resource-judgement.job.js';
-import { ConnectionSweepService } from '../../dist/updates/connection-sweep.service.js';
-import { LiveConnectionsService } from '../../dist/updates/live-connections.service.js';
+import { readEnvironment } from '../../dist/server/config/config.module.js';
+import { resolveSettings } from '../../dist/server/config/resolve-settings.js';
+import { createApp } from '../../dist/server/create-app.js';
+import { ResourceJudgementJob } from '../../dist/server/event-streams/resource-judgement.job.js';
+import { ConnectionSweepService } from '../../dist/server/updates/connection-sweep.service.js';
+import { LiveConnectionsService } from '../../dist/server/updates/live-connections.service.js';
 
 // Started by driven-replica.ts: the server as it is built, whose clock and periodic work its parent drives.
 

@@ -1,14 +1,15 @@
 import { readFileSync } from 'node:fs';
+import { PACKAGE_ROOT } from './package-root.js';
 
 export function readVersion(): string {
-  const file = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
+  const file = readFileSync(new URL('package.json', PACKAGE_ROOT), 'utf8');
   return (JSON.parse(file) as { version: string }).version;
 }
 
 /** Returns the commit of this build, which tools/build/revision.mjs determined, or `unknown`. */
 export function readRevision(): string {
   try {
-    return readFileSync(new URL('../../dist/bin/revision.txt', import.meta.url), 'utf8').trim();
+    return readFileSync(new URL('dist/bin/revision.txt', PACKAGE_ROOT), 'utf8').trim();
   } catch {
     return UNKNOWN;
   }

@@ -22,22 +22,32 @@ interface Permission {
 export type ImportTable = ReadonlyMap<string, readonly Permission[]>;
 
 const ARCHITECTURE = join(import.meta.dirname, '../../docs/architecture.md');
+/** Folders of the second table lie below it, and what `server` may import, each of them may. */
+const SERVER = 'server/';
 const PERMISSION = /^`([^`]+)`( \(types\))?$/;
 
-/** Reads the table below `## Imports` of docs/architecture.md. @throws Error at any other cell */
+/**
+ * Reads the tables below `## Imports` of docs/architecture.md: of groups, and of the folders of the server.
+ *
+ * @throws Error at any other cell
+ */
 export function readImportTable(page: string): ImportTable {
   const section = /^## Imports$(.*?)(?=^## |(?![\s\S]))/ms.exec(page)?.[1] ?? '';
-  const [, , ...rows] = section.match(/^\|.*\|$/gm) ?? [];
-  return new Map(
-    rows.flatMap((row) => {
-      const [, folders = '', targets = ''] = row.split('|').map((cell) => cell.trim());
-      const permissions = targets === 'nothing' ? [] : targets.split(', ').map(readPermission);
-      return folders
-        .split(', ')
-        .map(readPermission)
-        .map(({ target }) => [target, permissions] as const);
-    }),
-  );
+  const [groups = '', folders = ''] = section.split(/^### Inside the server$/m);
+  return new Map([...readRows(groups, ''), ...readRows(folders, SERVER)]);
+}
+
+function readRows(text: string, above: string): [string, readonly Permission[]][] {
+  const [, , ...rows] = text.match(/^\|.*\|$/gm) ?? [];
+  return rows.flatMap((row) => {
+    const [, folders = '', targets = ''] = row.split('|').map((cell) => cell.trim());
+    const permissions = targets === 'nothing' ? [] : targets.split(', ').map(readPermission);
+    const below = permissions.map((one) => ({ ...one, target: above + one.target }));
+    return folders
+      .split(', ')
+      .map(readPermission)
+      .map(({ target }): [string, readonly Permission[]] => [above + target, below]);
+  });
 }
 
 function readPermission(cell: string): Permission {
@@ -52,38 +62,42 @@ const TABLE = readImportTable(readFileSync(ARCHITECTURE, 'utf8'));
 
 /** Files outside the folders assemble the application and import any folder. */
 const COMPOSITION_ROOT = [
-  'main.ts',
-  'create-app.ts',
-  'log-settings.ts',
-  'app.module.ts',
-  'api-document.ts',
+  'server/main.ts',
+  'server/create-app.ts',
+  'server/log-settings.ts',
+  'server/json-logger.ts',
+  'server/app.module.ts',
+  'server/api-document.ts',
 ];
 
-const PUBLIC_ENTRIES = ['client', 'guard', 'notify', 'webhooks'].map((kit) => `${kit}/index.ts`);
+const PUBLIC_ENTRIES = ['client', 'guard', 'notify', 'webhooks'].map(
+  (kit) => `packages/${kit}/index.ts`,
+);
 
 /** Packages that a folder must not import; a folder that is not listed may import any. */
 const REFUSED_PACKAGES: Readonly<Record<string, RegExp>> = {
-  policy: /^/,
-  protocol: /^(?!@noble\/hashes\/|@scure\/)/,
-  x509: /^(?!@peculiar\/asn1-|node:(crypto|net|timers\/promises)$)/,
-  notify: /^@nestjs\//,
-  client: /^@nestjs\//,
-  guard: /^(?!jose$|node:)/,
+  'core/policy': /^/,
+  'core/protocol': /^(?!@noble\/hashes\/|@scure\/)/,
+  'core/x509': /^(?!@peculiar\/asn1-|node:(crypto|net|timers\/promises)$)/,
+  'packages/notify': /^@nestjs\//,
+  'packages/client': /^@nestjs\//,
+  'packages/guard': /^(?!jose$|node:)/,
 };
 
 /** The last entry is for the define of a bundler, which replaces the exact expression. */
-const ENVIRONMENT_READERS = /^(config\/|(cli\/main|notify\/environment)\.ts$)/;
+const ENVIRONMENT_READERS =
+  /^(server\/config\/|(apps\/cli\/main|packages\/notify\/environment)\.ts$)/;
 /** Time and chance stand in for globals of the language, and Nest documents global configuration. */
-const MAY_BE_GLOBAL = ['common/runtime/runtime.module.ts', 'config/config.module.ts'];
+const MAY_BE_GLOBAL = ['common/runtime/runtime.module.ts', 'server/config/config.module.ts'];
 const NAMELESS = /(^|[/.-])(utils?|helpers?|misc|shared)([/.-]|$)/;
 const IMPURE_WORDS = ['process', 'Date.now', 'new Date()', 'Math.random', 'performance', 'fetch'];
 /** Time and chance are arguments here. */
-const PURE: readonly string[] = ['policy', 'protocol', 'x509'];
-const TEST_FILE = /spec\.ts$|\/conformance\//;
+const PURE = /^core\//;
+const TEST_FILE = /spec\.ts$/;
 const MAX_LINES = 400;
 const MAX_FILES_IN_FOLDER = 20;
 /** The files are generated, so their length does not matter. */
-const GENERATED = ['client/api/api-types.ts', 'client/api/admin-types.ts'];
+const GENERATED = ['packages/client/api/api-types.ts', 'packages/client/api/admin-types.ts'];
 
 /** Returns every violation of the import table and the file rules, as sentences. */
 export function violationsIn(files: readonly SourceFile[]): string[] {
@@ -109,7 +123,7 @@ export function unusedPermissions(files: readonly SourceFile[], table = TABLE): 
       }),
     );
   return [...table].flatMap(([folder, permissions]) => {
-    const own = imports.filter((one) => one.folder === folder);
+    const own = imports.filter((one) => one.folder !== null && isIn(one.folder, folder));
     const isUnused = (permission: Permission): boolean =>
       !own.some(
         ({ target, isTypeOnly }) =>
@@ -187,13 +201,13 @@ function* importViolations(path: string, { from, isTypeOnly, names }: Import): G
     if (!isTest && folder !== null && REFUSED_PACKAGES[folder]?.test(from)) {
       yield `imports ${from}, which ${folder} may not`;
     }
-    if (/^typeorm(\/|$)/.test(from) && folder !== 'storage') {
+    if (/^typeorm(\/|$)/.test(from) && folder !== 'server/storage') {
       yield 'imports typeorm outside storage';
     }
-    if (/^passport/.test(from) && !path.startsWith('providers/passport/')) {
+    if (/^passport/.test(from) && !path.startsWith('server/providers/passport/')) {
       yield 'imports passport outside providers/passport';
     }
-    if (folder === 'providers' && names.some((name) => name.endsWith('Exception'))) {
+    if (folder === 'server/providers' && names.some((name) => name.endsWith('Exception'))) {
       yield 'knows HTTP exceptions';
     }
     if (/^(node:)?process$/.test(from) && !ENVIRONMENT_READERS.test(path)) {
@@ -208,13 +222,18 @@ function* importViolations(path: string, { from, isTypeOnly, names }: Import): G
     }
     return;
   }
-  if (/^storage\/(entities|migrations)\//.test(target) && folder !== 'storage') {
+  if (/^server\/storage\/(entities|migrations)\//.test(target) && folder !== 'server/storage') {
     yield `imports ${target}, which never leaves storage`;
   }
   if (!mayImport(folder, target, isTypeOnly || isTest)) {
     yield `imports ${target}, which ${folder} may not`;
   }
-  if (folder === 'config' && from.startsWith('../') && folderOf(target) === folder && !isTest) {
+  if (
+    folder === 'server/config' &&
+    from.startsWith('../') &&
+    folderOf(target) === folder &&
+    !isTest
+  ) {
     const own = posix.dirname(path);
     if (own.startsWith(`${posix.dirname(target)}/`)) {
       yield `imports ${target}, which lies above ${own}`;
@@ -230,10 +249,13 @@ function mayImport(folder: string | null, target: string, isTypeOnly: boolean): 
   );
 }
 
-const permissionsOf = (folder: string): readonly Permission[] => TABLE.get(folder) ?? [];
+const permissionsOf = (folder: string): readonly Permission[] =>
+  [...TABLE].flatMap(([name, permissions]) => (isIn(folder, name) ? permissions : []));
 
-const covers = ({ target }: Permission, path: string): boolean =>
-  target === path || path.startsWith(`${target}/`);
+const isIn = (path: string, folder: string): boolean =>
+  path === folder || path.startsWith(`${folder}/`);
+
+const covers = ({ target }: Permission, path: string): boolean => isIn(path, target);
 
 function* wordViolations({ path, text }: SourceFile): Generator<string> {
   const words = wordsIn(text);
@@ -249,7 +271,7 @@ function* wordViolations({ path, text }: SourceFile): Generator<string> {
   if (words.has('process.env') && !ENVIRONMENT_READERS.test(path)) {
     yield 'reads process.env';
   }
-  if (PURE.includes(folderOf(path) ?? '')) {
+  if (PURE.test(path)) {
     yield* IMPURE_WORDS.filter((word) => words.has(word)).map((word) => `is not pure: ${word}`);
   }
 }
@@ -258,7 +280,9 @@ function resolveImport(path: string, from: string): string {
   return posix.join(posix.dirname(path), from).replace(/\.js$/, '.ts');
 }
 
+/** The folder of a row. The row of the server is about its folders, not about the files that assemble it. */
 function folderOf(path: string): string | null {
-  const folder = path.split('/')[0] ?? '';
-  return path.includes('/') && TABLE.has(folder) ? folder : null;
+  const [group, name, ...below] = path.split('/');
+  const folder = group === 'common' ? group : `${group}/${name}`;
+  return (group === 'common' || below.length > 0) && TABLE.has(folder) ? folder : null;
 }

@@ -45,96 +45,165 @@ describe('the source', () => {
 
 describe(violationsIn.name, () => {
   it.each([
-    ['policy/a.ts', "import x from '../config/env.js';", 'config/env.ts, which policy may not'],
-    ['policy/a.ts', "import x from 'lru-cache';", 'imports lru-cache, which policy may not'],
-    ['policy/a.ts', "import { readFile } from 'node:fs';", 'imports node:fs'],
-    ['policy/a.ts', 'const now = Date.now();', 'is not pure: Date.now'],
-    ['policy/a.ts', 'const now = new Date();', 'is not pure: new Date()'],
-    ['policy/a.ts', 'const dice = Math.random();', 'is not pure: Math.random'],
-    ['policy/a.ts', 'export const id = process.pid;', 'is not pure: process'],
-    ['common/a.ts', "import type { X } from '../policy/decision.js';", 'which common may not'],
-    ['protocol/a.ts', "import { x } from '../policy/a.js';", 'policy/a.ts, which protocol may not'],
-    ['protocol/a.ts', "import { createHash } from 'node:crypto';", 'imports node:crypto'],
-    ['x509/a.ts', "import { Injectable } from '@nestjs/common';", 'imports @nestjs/common'],
-    ['x509/a.ts', "import { x } from '../config/a.js';", 'config/a.ts, which x509 may not'],
-    ['x509/a.ts', 'const now = Date.now();', 'is not pure: Date.now'],
     [
-      'client/a.ts',
-      "import type { X } from '../notify/a.js';",
-      'notify/a.ts, which client may not',
+      'core/policy/a.ts',
+      "import x from '../../server/config/env.js';",
+      'server/config/env.ts, which core/policy may not',
     ],
-    ['config/a.ts', "export { x } from '../storage/a.js';", 'storage/a.ts, which config may not'],
-    ['config/b/a.ts', "import type { X } from '../a.js';", 'which lies above config/b'],
-    ['storage/a.ts', "const x = await import('../auth/a.js');", 'which storage may not'],
-    ['storage/a.ts', "type X = import('../updates/a.js').X;", 'which storage may not'],
-    ['auth/b/a.ts', "import { x } from '../../updates/a.js';", 'updates/a.ts, which auth may not'],
     [
-      'auth/a.ts',
+      'core/policy/a.ts',
+      "import x from 'lru-cache';",
+      'imports lru-cache, which core/policy may not',
+    ],
+    ['core/policy/a.ts', "import { readFile } from 'node:fs';", 'imports node:fs'],
+    ['core/policy/a.ts', 'const now = Date.now();', 'is not pure: Date.now'],
+    ['core/policy/a.ts', 'const now = new Date();', 'is not pure: new Date()'],
+    ['core/policy/a.ts', 'const dice = Math.random();', 'is not pure: Math.random'],
+    ['core/policy/a.ts', 'export const id = process.pid;', 'is not pure: process'],
+    ['common/a.ts', "import type { X } from '../core/policy/decision.js';", 'which common may not'],
+    [
+      'core/protocol/a.ts',
+      "import { x } from '../policy/a.js';",
+      'core/policy/a.ts, which core/protocol may not',
+    ],
+    ['core/protocol/a.ts', "import { createHash } from 'node:crypto';", 'imports node:crypto'],
+    ['core/x509/a.ts', "import { Injectable } from '@nestjs/common';", 'imports @nestjs/common'],
+    [
+      'core/x509/a.ts',
+      "import { x } from '../../server/config/a.js';",
+      'server/config/a.ts, which core/x509 may not',
+    ],
+    ['core/x509/a.ts', 'const now = Date.now();', 'is not pure: Date.now'],
+    [
+      'packages/client/a.ts',
+      "import type { X } from '../notify/a.js';",
+      'packages/notify/a.ts, which packages/client may not',
+    ],
+    [
+      'server/config/a.ts',
+      "export { x } from '../storage/a.js';",
+      'server/storage/a.ts, which server/config may not',
+    ],
+    [
+      'server/config/b/a.ts',
+      "import type { X } from '../a.js';",
+      'which lies above server/config/b',
+    ],
+    [
+      'server/storage/a.ts',
+      "const x = await import('../auth/a.js');",
+      'which server/storage may not',
+    ],
+    [
+      'server/storage/a.ts',
+      "type X = import('../updates/a.js').X;",
+      'which server/storage may not',
+    ],
+    [
+      'server/auth/b/a.ts',
+      "import { x } from '../../updates/a.js';",
+      'server/updates/a.ts, which server/auth may not',
+    ],
+    [
+      'server/auth/a.ts',
       "import type { X } from '../storage/entities/x.entity.js';",
       'never leaves storage',
     ],
-    ['auth/a.ts', "import { DataSource } from 'typeorm';", 'imports typeorm outside storage'],
-    ['auth/a.ts', 'const x = process.env.HOME;', 'reads process.env'],
-    ['notify/a.ts', 'const x = process.env.NODE_ENV;', 'reads process.env'],
-    ['auth/a.ts', "const x = process['env'].HOME;", 'reads process.env'],
-    ['auth/a.ts', 'const { env } = process;', 'reads process.env'],
-    ['auth/a.ts', "import { env } from 'node:process';", 'imports the process module'],
-    ['auth/a.ts', "import { App } from '../create-app.js';", 'create-app.ts, which auth may not'],
-    ['auth/a.ts', "import x from '../../package.json';", 'from outside src'],
-    ['auth/a.module.ts', 'const x = forwardRef(() => X);', 'uses forwardRef'],
-    ['auth/a.module.ts', '@Global() @Module({}) class X {}', 'declares a global module'],
-    ['auth/a.module.ts', 'const x = { module: X, global: true };', 'declares a global module'],
     [
-      'auth/a.ts',
+      'server/auth/a.ts',
+      "import { DataSource } from 'typeorm';",
+      'imports typeorm outside storage',
+    ],
+    ['server/auth/a.ts', 'const x = process.env.HOME;', 'reads process.env'],
+    ['packages/notify/a.ts', 'const x = process.env.NODE_ENV;', 'reads process.env'],
+    ['server/auth/a.ts', "const x = process['env'].HOME;", 'reads process.env'],
+    ['server/auth/a.ts', 'const { env } = process;', 'reads process.env'],
+    ['server/auth/a.ts', "import { env } from 'node:process';", 'imports the process module'],
+    [
+      'server/auth/a.ts',
+      "import { App } from '../create-app.js';",
+      'server/create-app.ts, which server/auth may not',
+    ],
+    ['server/auth/a.ts', "import x from '../../../package.json';", 'from outside src'],
+    ['server/auth/a.module.ts', 'const x = forwardRef(() => X);', 'uses forwardRef'],
+    ['server/auth/a.module.ts', '@Global() @Module({}) class X {}', 'declares a global module'],
+    [
+      'server/auth/a.module.ts',
+      'const x = { module: X, global: true };',
+      'declares a global module',
+    ],
+    [
+      'server/auth/a.ts',
       '@Injectable() class X { constructor(e: Events) { e.on("end", f); } }',
       'subscribes in a constructor: e.on',
     ],
     [
-      'auth/a.ts',
+      'server/auth/a.ts',
       '@Injectable() class X { constructor(keys: Keys) { keys.onChange(f); } }',
       'subscribes in a constructor: keys.onChange',
     ],
-    ['features/a.ts', "import { x } from '../storage/a.js';", 'which features may not'],
-    ['updates/a.ts', "import { x } from '../push-tokens/a.js';", 'which updates may not'],
-    ['providers/a.ts', "import { HttpException } from '@nestjs/common';", 'HTTP exceptions'],
     [
-      'providers/oidc/a.ts',
+      'server/features/a.ts',
+      "import { x } from '../storage/a.js';",
+      'which server/features may not',
+    ],
+    [
+      'server/updates/a.ts',
+      "import { x } from '../push-tokens/a.js';",
+      'which server/updates may not',
+    ],
+    ['server/providers/a.ts', "import { HttpException } from '@nestjs/common';", 'HTTP exceptions'],
+    [
+      'server/providers/oidc/a.ts',
       "import passport from 'passport';",
       'passport outside providers/passport',
     ],
-    ['client/a.ts', "import { Logger } from '@nestjs/common';", 'imports @nestjs/common'],
-    ['notify/a.ts', "import { x } from '../storage/a.js';", 'which notify may not'],
-    ['cli/a.ts', "import { x } from '../auth/a.js';", 'auth/a.ts, which cli may not'],
-    ['auth/index.ts', '', 'is a barrel'],
-    ['auth/token-utils.ts', '', 'has a meaningless name'],
-    ['auth/helpers/a.ts', '', 'has a meaningless name'],
+    ['packages/client/a.ts', "import { Logger } from '@nestjs/common';", 'imports @nestjs/common'],
+    [
+      'packages/notify/a.ts',
+      "import { x } from '../../server/storage/a.js';",
+      'which packages/notify may not',
+    ],
+    [
+      'apps/cli/a.ts',
+      "import { x } from '../../server/auth/a.js';",
+      'server/auth/a.ts, which apps/cli may not',
+    ],
+    ['server/auth/index.ts', '', 'is a barrel'],
+    ['server/auth/token-utils.ts', '', 'has a meaningless name'],
+    ['server/auth/helpers/a.ts', '', 'has a meaningless name'],
     ['billing/a.ts', '', 'is in no folder'],
     ['bootstrap.ts', '', 'is in no folder'],
-    ['auth/a.ts', 'const x = 1;\n'.repeat(401), 'is longer than 400 lines'],
+    ['server/auth/a.ts', 'const x = 1;\n'.repeat(401), 'is longer than 400 lines'],
   ])('finds the violation in %s with %j', (path, text, violation) => {
     expect(violationsIn([{ path, text }])).toEqual([expect.stringContaining(violation)]);
   });
 
   it.each([
-    ['protocol/a.ts', "import type { X } from '../policy/a.js';"],
-    ['protocol/a.spec.ts', "import { x } from '../policy/a.js';"],
-    ['x509/a.ts', "import { verify } from 'node:crypto';"],
-    ['x509/conformance/a.ts', "import { x } from '../../../test/fakes/certificates.js';"],
-    ['config/a.ts', 'export const home = process.env.HOME;'],
-    ['config/b/a.ts', "import type { X } from '../c/a.js';"],
-    ['config/b/a.spec.ts', "import { x } from '../a.js';"],
-    ['notify/environment.ts', 'export const mode = process.env.NODE_ENV;'],
-    ['policy/a.ts', '/* Date.now() and process.env are not for policy */ const a = "Math.random";'],
-    ['policy/a.spec.ts', "import fc from 'fast-check'; const now = Date.now();"],
-    ['auth/a.spec.ts', "import { startApp } from '../../test/helpers/app.js';"],
-    ['storage/a.ts', "import { DataSource } from 'typeorm';"],
-    ['providers/passport/a.ts', "import passport from 'passport';"],
+    ['core/protocol/a.ts', "import type { X } from '../policy/a.js';"],
+    ['core/protocol/a.spec.ts', "import { x } from '../policy/a.js';"],
+    ['core/x509/a.ts', "import { verify } from 'node:crypto';"],
+    ['server/config/a.ts', 'export const home = process.env.HOME;'],
+    ['server/config/b/a.ts', "import type { X } from '../c/a.js';"],
+    ['server/config/b/a.spec.ts', "import { x } from '../a.js';"],
+    ['packages/notify/environment.ts', 'export const mode = process.env.NODE_ENV;'],
+    [
+      'core/policy/a.ts',
+      '/* Date.now() and process.env are not for policy */ const a = "Math.random";',
+    ],
+    ['core/policy/a.spec.ts', "import fc from 'fast-check'; const now = Date.now();"],
+    ['server/auth/a.spec.ts', "import { startApp } from '../../../test/helpers/app.js';"],
+    ['server/storage/a.ts', "import { DataSource } from 'typeorm';"],
+    ['server/providers/passport/a.ts', "import passport from 'passport';"],
     ['common/runtime/runtime.module.ts', '@Global() @Module({}) export class RuntimeModule {}'],
-    ['auth/a.ts', '@Injectable() class X { onModuleInit() { this.events.on("end", f); } }'],
-    ['auth/a.ts', 'class Connection { constructor(socket: Socket) { socket.on("end", f); } }'],
-    ['app.module.ts', "import { AuthModule } from './auth/auth.module.js';"],
-    ['client/index.ts', "export { connect } from './connect.js';"],
-    ['auth/a.ts', 'const x = 1;\n'.repeat(400)],
+    ['server/auth/a.ts', '@Injectable() class X { onModuleInit() { this.events.on("end", f); } }'],
+    [
+      'server/auth/a.ts',
+      'class Connection { constructor(socket: Socket) { socket.on("end", f); } }',
+    ],
+    ['server/app.module.ts', "import { AuthModule } from './auth/auth.module.js';"],
+    ['packages/client/index.ts', "export { connect } from './connect.js';"],
+    ['server/auth/a.ts', 'const x = 1;\n'.repeat(400)],
   ])('finds nothing in %s with %j', (path, text) => {
     expect(violationsIn([{ path, text }])).toEqual([]);
   });
@@ -163,17 +232,17 @@ describe(readImportTable.name, () => {
 });
 
 describe(unusedPermissions.name, () => {
-  const table = new Map([['auth', [{ target: 'policy', isTypeOnly: false }]]]);
+  const table = new Map([['server/auth', [{ target: 'core/policy', isTypeOnly: false }]]]);
   const file = (path: string, text: string): SourceFile => ({ path, text });
 
   it('names a permission that no import needs', () => {
-    const types = file('auth/a.ts', "import type { X } from '../policy/a.js';");
-    const spec = file('auth/a.spec.ts', "import { x } from '../policy/a.js';");
-    expect(unusedPermissions([types, spec], table)).toEqual(['auth: policy']);
+    const types = file('server/auth/a.ts', "import type { X } from '../../core/policy/a.js';");
+    const spec = file('server/auth/a.spec.ts', "import { x } from '../../core/policy/a.js';");
+    expect(unusedPermissions([types, spec], table)).toEqual(['server/auth: core/policy']);
   });
 
   it('names none where an import needs it', () => {
-    const value = file('auth/a.ts', "import { x } from '../policy/a.js';");
+    const value = file('server/auth/a.ts', "import { x } from '../../core/policy/a.js';");
     expect(unusedPermissions([value], table)).toEqual([]);
   });
 });

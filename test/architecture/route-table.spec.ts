@@ -1,10 +1,14 @@
 import { RequestMethod } from '@nestjs/common';
 import { APP_GUARD, ModulesContainer, Reflector } from '@nestjs/core';
-import { AuthenticationGuard } from '../../src/auth/authentication.guard.js';
-import { ProviderRequiredGuard } from '../../src/auth/provider-required.guard.js';
-import { routeAccessOf, type RouteAccess, type RouteTargets } from '../../src/auth/route-access.js';
-import { resolveSettings } from '../../src/config/resolve-settings.js';
-import { createApp } from '../../src/create-app.js';
+import { AuthenticationGuard } from '../../src/server/auth/authentication.guard.js';
+import { ProviderRequiredGuard } from '../../src/server/auth/provider-required.guard.js';
+import {
+  routeAccessOf,
+  type RouteAccess,
+  type RouteTargets,
+} from '../../src/server/auth/route-access.js';
+import { resolveSettings } from '../../src/server/config/resolve-settings.js';
+import { createApp } from '../../src/server/create-app.js';
 
 /** Routes without an account, for clients without a token and for machines. */
 const PUBLIC = [

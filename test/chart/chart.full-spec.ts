@@ -1,5 +1,5 @@
-import { resolveSettings } from '../../src/config/resolve-settings.js';
-import { describePolicy } from '../../src/policy/findings/describe-policy.js';
+import { resolveSettings } from '../../src/server/config/resolve-settings.js';
+import { describePolicy } from '../../src/core/policy/findings/describe-policy.js';
 import { helmBinary, type HelmMajor } from './binaries.js';
 import { containerVariables, serverEnvironment } from './pod-environment.js';
 import * as chart from './render.js';

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { parse } from 'yaml';
-import { resolveSettings } from '../../src/config/resolve-settings.js';
+import { resolveSettings } from '../../src/server/config/resolve-settings.js';
 import { certificateDirectory, selfSigned } from '../fixtures/certificates-fixture.js';
 import { startLocalServer, type LocalTls } from '../helpers/local-server.js';
 

@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ConfigurationReport } from '../../src/config/environment/configuration-error.js';
-import { readResourceServers } from '../../src/config/resource-servers/resource-servers-file.js';
+import { ConfigurationReport } from '../../src/server/config/environment/configuration-error.js';
+import { readResourceServers } from '../../src/server/config/resource-servers/resource-servers-file.js';
 import { readVersion } from '../../src/common/version.js';
 import { helmBinary } from './binaries.js';
 import { FEATURES } from './feature-values.js';

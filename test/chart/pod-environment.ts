@@ -2,7 +2,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { VariableName } from '../../src/config/settings.js';
+import type { VariableName } from '../../src/server/config/settings.js';
 import { at, find, type Json, type JsonObject, type Manifest } from './render.js';
 
 const SAMPLES: Readonly<Partial<Record<VariableName, string>>> = {

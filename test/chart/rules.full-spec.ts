@@ -4,13 +4,13 @@ import { join } from 'node:path';
 import {
   ConfigurationError,
   ConfigurationReport,
-} from '../../src/config/environment/configuration-error.js';
-import { gatherTexts, readValues } from '../../src/config/read-environment.js';
-import { resolveSettings } from '../../src/config/resolve-settings.js';
-import { VARIABLE_RULES } from '../../src/config/rules/variable-rules.js';
-import { VARIABLE_NAMES, variableOf, type VariableName } from '../../src/config/settings.js';
-import { holds, namesIn, type Condition } from '../../src/policy/findings/condition.js';
-import { POLICY_CONFLICTS } from '../../src/policy/findings/policy-conflicts.js';
+} from '../../src/server/config/environment/configuration-error.js';
+import { gatherTexts, readValues } from '../../src/server/config/read-environment.js';
+import { resolveSettings } from '../../src/server/config/resolve-settings.js';
+import { VARIABLE_RULES } from '../../src/server/config/rules/variable-rules.js';
+import { VARIABLE_NAMES, variableOf, type VariableName } from '../../src/server/config/settings.js';
+import { holds, namesIn, type Condition } from '../../src/core/policy/findings/condition.js';
+import { POLICY_CONFLICTS } from '../../src/core/policy/findings/policy-conflicts.js';
 import { helmBinary } from './binaries.js';
 import { at, CHART, manifestsIn, runHelm } from './render.js';
 

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
-import { VARIABLE_NAMES, variableOf } from '../../src/config/settings.js';
-import type { Variable } from '../../src/config/environment/variable.js';
+import { VARIABLE_NAMES, variableOf } from '../../src/server/config/settings.js';
+import type { Variable } from '../../src/server/config/environment/variable.js';
 import { readVersion } from '../../src/common/version.js';
-import { MetricsService } from '../../src/metrics/metrics.service.js';
+import { MetricsService } from '../../src/server/metrics/metrics.service.js';
 import { helmBinary, type HelmMajor } from './binaries.js';
 import { REFUSALS } from './refusals.js';
 import * as chart from './render.js';

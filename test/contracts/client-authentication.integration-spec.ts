@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { calculateJwkThumbprint, exportJWK, SignJWT } from 'jose';
 import { Runtime } from '../../src/common/runtime/runtime.js';
 import { MovedClock } from '../fixtures/moved-clock.js';
-import { OidcProvider } from '../../src/providers/oidc/oidc.provider.js';
+import { OidcProvider } from '../../src/server/providers/oidc/oidc.provider.js';
 import { startLocalServer } from '../helpers/local-server.js';
 import { OidcProviderProcess } from '../fakes/oidc-provider.js';
 import { CLIENT, FakeOpenIdProvider } from '../fakes/openid-provider.js';

@@ -1,10 +1,10 @@
 import { Runtime } from '../../src/common/runtime/runtime.js';
-import type { GitHubProviderSettings } from '../../src/config/providers-file/provider-settings.js';
-import { judgeEligibility } from '../../src/policy/eligibility/eligibility.js';
-import { GitHubProvider } from '../../src/providers/github/github.provider.js';
-import { RememberedOrganizationIds } from '../../src/providers/github/organization-ids.js';
-import type { Exchange, Recheck } from '../../src/providers/identity-provider.js';
-import { capabilitiesOf } from '../../src/policy/eligibility/provider-rules.js';
+import type { GitHubProviderSettings } from '../../src/server/config/providers-file/provider-settings.js';
+import { judgeEligibility } from '../../src/core/policy/eligibility/eligibility.js';
+import { GitHubProvider } from '../../src/server/providers/github/github.provider.js';
+import { RememberedOrganizationIds } from '../../src/server/providers/github/organization-ids.js';
+import type { Exchange, Recheck } from '../../src/server/providers/identity-provider.js';
+import { capabilitiesOf } from '../../src/core/policy/eligibility/provider-rules.js';
 import { MovedClock } from '../fixtures/moved-clock.js';
 import { APP_ID, APP_PRIVATE_KEY, FakeGitHub, type FakePerson } from '../fakes/github.js';
 import {

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { request, type IncomingHttpHeaders, type IncomingMessage, type Server } from 'node:http';
 import { connect, type AddressInfo } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Guard } from '../../src/guard/guard.js';
+import type { Guard } from '../../src/packages/guard/guard.js';
 import { GuardFixture } from '../fixtures/guard-fixture.js';
 import { answerTo, closeServer } from '../helpers/local-server.js';
 import { waitFor } from '../helpers/wait.js';

@@ -3,11 +3,11 @@ import {
   type Exchange,
   type IdentityProvider,
   type Recheck,
-} from '../../src/providers/identity-provider.js';
+} from '../../src/server/providers/identity-provider.js';
 import {
   judgeEligibility,
   type EligibilityRules,
-} from '../../src/policy/eligibility/eligibility.js';
+} from '../../src/core/policy/eligibility/eligibility.js';
 import type { Fault } from '../helpers/local-server.js';
 import { authorizationRequest, recheckSubject } from '../fixtures/provider-settings-fixture.js';
 

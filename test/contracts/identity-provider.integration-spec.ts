@@ -1,9 +1,9 @@
 import { Runtime } from '../../src/common/runtime/runtime.js';
-import type { GitHubProviderSettings } from '../../src/config/providers-file/provider-settings.js';
-import { GitHubProvider } from '../../src/providers/github/github.provider.js';
-import { RememberedOrganizationIds } from '../../src/providers/github/organization-ids.js';
-import { OidcProvider } from '../../src/providers/oidc/oidc.provider.js';
-import { capabilitiesOf } from '../../src/policy/eligibility/provider-rules.js';
+import type { GitHubProviderSettings } from '../../src/server/config/providers-file/provider-settings.js';
+import { GitHubProvider } from '../../src/server/providers/github/github.provider.js';
+import { RememberedOrganizationIds } from '../../src/server/providers/github/organization-ids.js';
+import { OidcProvider } from '../../src/server/providers/oidc/oidc.provider.js';
+import { capabilitiesOf } from '../../src/core/policy/eligibility/provider-rules.js';
 import { FakeGoogleWorkspace } from '../fakes/google-workspace.js';
 import { APP_ID, APP_PRIVATE_KEY, FakeGitHub, INSTALLATION_ID } from '../fakes/github.js';
 import { FakeOpenIdProvider } from '../fakes/openid-provider.js';

@@ -1,7 +1,7 @@
 import { Runtime } from '../../src/common/runtime/runtime.js';
-import { judgeEligibility } from '../../src/policy/eligibility/eligibility.js';
-import { OidcProvider } from '../../src/providers/oidc/oidc.provider.js';
-import { capabilitiesOf } from '../../src/policy/eligibility/provider-rules.js';
+import { judgeEligibility } from '../../src/core/policy/eligibility/eligibility.js';
+import { OidcProvider } from '../../src/server/providers/oidc/oidc.provider.js';
+import { capabilitiesOf } from '../../src/core/policy/eligibility/provider-rules.js';
 import { OidcProviderProcess } from '../fakes/oidc-provider.js';
 import {
   authorizationRequest,

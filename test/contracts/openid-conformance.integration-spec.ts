@@ -1,7 +1,7 @@
 import { Runtime } from '../../src/common/runtime/runtime.js';
-import type { OidcProviderSettings } from '../../src/config/providers-file/provider-settings.js';
-import { ProviderError, type Exchange } from '../../src/providers/identity-provider.js';
-import { OidcProvider } from '../../src/providers/oidc/oidc.provider.js';
+import type { OidcProviderSettings } from '../../src/server/config/providers-file/provider-settings.js';
+import { ProviderError, type Exchange } from '../../src/server/providers/identity-provider.js';
+import { OidcProvider } from '../../src/server/providers/oidc/oidc.provider.js';
 import { FakeOpenIdProvider, type Breakage } from '../fakes/openid-provider.js';
 import {
   authorizationRequest,

@@ -1,4 +1,4 @@
-import type { OidcProviderSettings } from '../../src/config/providers-file/provider-settings.js';
+import type { OidcProviderSettings } from '../../src/server/config/providers-file/provider-settings.js';
 import type { Breakage } from '../fakes/openid-provider.js';
 
 export type Json = Record<string, unknown>;

@@ -1,9 +1,12 @@
 import { Runtime } from '../../src/common/runtime/runtime.js';
-import { GitHubProvider } from '../../src/providers/github/github.provider.js';
-import { RememberedOrganizationIds } from '../../src/providers/github/organization-ids.js';
-import type { IdentityProvider, ProviderError } from '../../src/providers/identity-provider.js';
-import { OidcProvider } from '../../src/providers/oidc/oidc.provider.js';
-import { upstreamFailureIn } from '../../src/providers/provider-failure.js';
+import { GitHubProvider } from '../../src/server/providers/github/github.provider.js';
+import { RememberedOrganizationIds } from '../../src/server/providers/github/organization-ids.js';
+import type {
+  IdentityProvider,
+  ProviderError,
+} from '../../src/server/providers/identity-provider.js';
+import { OidcProvider } from '../../src/server/providers/oidc/oidc.provider.js';
+import { upstreamFailureIn } from '../../src/server/providers/provider-failure.js';
 import { APP_ID, APP_PRIVATE_KEY, FakeGitHub } from '../fakes/github.js';
 import { FakeOpenIdProvider } from '../fakes/openid-provider.js';
 import {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
-import { FORWARDED_FORMATS } from '../../src/policy/certificate/forwarded-certificate.js';
+import { FORWARDED_FORMATS } from '../../src/core/policy/certificate/forwarded-certificate.js';
 import { at, type Json } from '../chart/render.js';
 import { EnvoyTypes } from './envoy-types.js';
 

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ERRORS, type ErrorCode } from '../../src/common/errors.js';
-import type { Messages } from '../../src/web/i18n/en.js';
+import type { Messages } from '../../src/apps/web/i18n/en.js';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { MetricsService } from '../../src/metrics/metrics.service.js';
+import { MetricsService } from '../../src/server/metrics/metrics.service.js';
 
 const ROOT = join(import.meta.dirname, '../..');
 const SOURCE = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' })

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { transformFileSync } from '@swc/core';
-import { signatureHeaders } from '../../src/notify/webhook/webhook-signature.js';
+import { signatureHeaders } from '../../src/packages/notify/webhook/webhook-signature.js';
 
 const ROOT = join(import.meta.dirname, '../..');
 const SECRET = 'documented secret';
@@ -36,7 +36,7 @@ beforeAll(() => {
     mkdirSync(join(directory, file, '..'), { recursive: true });
     writeFileSync(
       join(directory, `${file}.js`),
-      transformFileSync(join(ROOT, 'src', `${file}.ts`)).code,
+      transformFileSync(join(ROOT, 'src/packages', `${file}.ts`)).code,
     );
   }
 });

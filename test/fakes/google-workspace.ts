@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { errors, jwtVerify, type JWTPayload } from 'jose';
-import type { GoogleWorkspaceSettings } from '../../src/config/providers-file/provider-settings.js';
+import type { GoogleWorkspaceSettings } from '../../src/server/config/providers-file/provider-settings.js';
 import {
   startLocalServer,
   type Answer,

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { decodeJwt, type JWTPayload } from 'jose';
 import pushApi from 'web-push-testing/src/PushApiModel.js';
-import { formatWebPushToken } from '../../src/client/notifications/web-push.js';
+import { formatWebPushToken } from '../../src/packages/client/notifications/web-push.js';
 import type { IssuedCertificate } from '../fixtures/certificates-fixture.js';
 import { closeServer, KEPT_OPEN, listen } from '../helpers/local-server.js';
 

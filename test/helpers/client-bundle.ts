@@ -17,7 +17,7 @@ export interface Bundle {
  * @param names what an app imports of it; default: everything
  */
 export async function bundleClient(
-  input = 'src/client/index.ts',
+  input = 'src/packages/client/index.ts',
   names: readonly string[] = [],
 ): Promise<Bundle> {
   const app = join(ROOT, 'app.ts');

@@ -2,9 +2,9 @@ import { xchacha20poly1305 } from '@noble/ciphers/chacha.js';
 import { hkdf } from '@noble/hashes/hkdf.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
-import * as kit from '../../src/client/index.js';
-import { publicKeyOf, signWith } from '../../src/client/crypto/ed25519.js';
-import { deriveContentKey } from '../../src/client/crypto/account-content.js';
+import * as kit from '../../src/packages/client/index.js';
+import { publicKeyOf, signWith } from '../../src/packages/client/crypto/ed25519.js';
+import { deriveContentKey } from '../../src/packages/client/crypto/account-content.js';
 
 /** The files of test/vectors that {@link reportKit} reads. */
 export interface KitVectors {

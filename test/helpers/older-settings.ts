@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { xchacha20poly1305 } from '@noble/ciphers/chacha.js';
-import { deriveContentKey } from '../../src/client/crypto/account-content.js';
+import { deriveContentKey } from '../../src/packages/client/crypto/account-content.js';
 
 /** Seals settings in version 1, as apps did before settings had revisions. */
 export function sealOlderSettings(secret: Uint8Array, accountId: string, value: unknown): string {

@@ -54,7 +54,7 @@ function loadEmbeddedTemplate(rootDir: string): void {
   const directory = mkdtempSync(join(tmpdir(), 'gatehouse-template-'));
   cleanups.push(() => rmSync(directory, { recursive: true }));
   const template = join(directory, 'db');
-  const module = pathToFileURL(join(rootDir, 'dist/storage/database-template.js')).href;
+  const module = pathToFileURL(join(rootDir, 'dist/server/storage/database-template.js')).href;
   const script = `await (await import('${module}')).loadDatabaseTemplate(process.argv[1]);`;
   execFileSync(process.execPath, ['--input-type=module', '--eval', script, template], {
     env: { ...process.env, NODE_OPTIONS: '' },

@@ -25,7 +25,7 @@ const LONGEST = [
 ];
 /** Specs that mostly wait for what takes its time. Several at once would leave the processors idle. */
 const WAITING = [
-  'requests/answers-off',
+  'approvals/answers-off',
   'health/held-connections',
   'certificate/revocation',
   'admin/changed-rules',

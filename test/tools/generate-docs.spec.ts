@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { parseEnv } from 'node:util';
-import { VARIABLE_NAMES } from '../../src/config/settings.js';
+import { VARIABLE_NAMES } from '../../src/server/config/settings.js';
 import { configurationPage, environmentExample } from '../../tools/generate/docs.mjs';
 import { providersSchema, resourceServersSchema } from '../../tools/generate/provider-schema.mjs';
-import { resolveSettings } from '../../src/config/resolve-settings.js';
+import { resolveSettings } from '../../src/server/config/resolve-settings.js';
 
 describe('environmentExample', () => {
   const uncommented = parseEnv(environmentExample().replace(/^#(?=[A-Z])/gm, ''));

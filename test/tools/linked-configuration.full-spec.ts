@@ -7,9 +7,9 @@ const ROOT = join(import.meta.dirname, '../..');
 const LINK = join(ROOT, 'test/fixtures/programs/link-specs-program.mjs');
 const JEST = join(ROOT, 'node_modules/jest/bin/jest.js');
 
-const specs = readdirSync(join(ROOT, 'src/config'), { recursive: true, encoding: 'utf8' })
+const specs = readdirSync(join(ROOT, 'src/server/config'), { recursive: true, encoding: 'utf8' })
   .filter((name) => name.endsWith('spec.ts'))
-  .map((name) => join('src/config', name));
+  .map((name) => join('src/server/config', name));
 
 const run = (program: string, args: readonly string[]): Promise<{ stdout: string }> =>
   promisify(execFile)(process.execPath, [program, ...args], {

@@ -4,7 +4,7 @@ import { PGlite } from '@electric-sql/pglite';
 
 /**
  * Writes `bin/embedded-database.tar.gz`, the migrated database that
- * src/storage/database-template.ts loads at the first start with the embedded database. Requires
+ * src/server/storage/database-template.ts loads at the first start with the embedded database. Requires
  * the programs.
  *
  * @param {{ root: string, work: string }} folders
@@ -24,9 +24,9 @@ export async function buildDatabase({ root, work }) {
 /** Creates a data directory with PostgreSQL's own initdb and the migrations. */
 export async function makeDatabase(root, dataDir) {
   const { startEmbeddedDatabase } = await import(
-    join(root, 'dist/storage/embedded/embedded-database.js')
+    join(root, 'dist/server/storage/embedded/embedded-database.js')
   );
-  const { runMigrations } = await import(join(root, 'dist/storage/data-source.js'));
+  const { runMigrations } = await import(join(root, 'dist/server/storage/data-source.js'));
   await withPglite(dataDir, async () => undefined);
   const database = await startEmbeddedDatabase({ dataDir });
   try {

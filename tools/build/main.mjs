@@ -8,7 +8,11 @@ const SOURCES = ['src', 'package.json', 'package-lock.json', 'tsconfig.json', '.
 const TOOLS = ['rolldown.config.mjs', 'tools/build'];
 
 const DATABASE = [
-  ...['src/storage/migrations', 'src/storage/data-source.ts', 'tools/build/database.mjs'],
+  ...[
+    'src/server/storage/migrations',
+    'src/server/storage/data-source.ts',
+    'tools/build/database.mjs',
+  ],
   'node_modules/@electric-sql/pglite/package.json',
 ];
 

@@ -7,7 +7,7 @@ import linking from '../../rolldown.config.mjs';
 import { revisionOf } from './revision.mjs';
 
 /** Vite builds the pages. Specs and declarations are no part of the programs. */
-const NOT_COMPILED = /^web\/|spec\.ts$|\.d\.ts$/;
+const NOT_COMPILED = /^apps\/web\/|spec\.ts$|\.d\.ts$/;
 
 /**
  * Builds the compiled modules, the linked programs in `bin` and the pages in `web`
@@ -22,8 +22,8 @@ export async function buildPrograms({ root, work }) {
   await writeFile(join(work, 'bin/revision.txt'), `${revisionOf(root)}\n`);
   // Node never removes the compiled code of old chunks.
   await rm(join(root, 'dist/bin/compile-cache'), { recursive: true, force: true });
-  await buildPage(join(root, 'src/web'), join(work, 'web'));
-  await buildPage(join(root, 'src/web/admin'), join(work, 'web/admin'));
+  await buildPage(join(root, 'src/apps/web'), join(work, 'web'));
+  await buildPage(join(root, 'src/apps/web/admin'), join(work, 'web/admin'));
 }
 
 /** The files of swagger-ui-dist that the page loads, and their licences. */
@@ -71,10 +71,7 @@ async function compileFile(source, target) {
  * @param {{ root: string, work: string }} folders
  */
 export async function buildServerPool(program, { root, work }) {
-  const input = {
-    'server-pool': join(root, program),
-    'embedded-worker': linking.input['embedded-worker'],
-  };
+  const input = { 'server-pool': join(root, program) };
   const output = { ...linking.output, dir: 'server-pool' };
   await link({ ...linking, input, output }, join(root, 'dist'), work);
   await rm(join(root, 'dist/server-pool/compile-cache'), { recursive: true, force: true });

@@ -1,11 +1,11 @@
-import { createAdminApp } from '../../dist/admin/create-admin-app.js';
+import { createAdminApp } from '../../dist/server/admin/create-admin-app.js';
 import {
   buildAdminDocument,
   buildApiDocument,
   buildBackendsDocument,
-} from '../../dist/api-document.js';
-import { resolveSettings } from '../../dist/config/resolve-settings.js';
-import { createApp } from '../../dist/create-app.js';
+} from '../../dist/server/api-document.js';
+import { resolveSettings } from '../../dist/server/config/resolve-settings.js';
+import { createApp } from '../../dist/server/create-app.js';
 
 /** The application is not initialised, so it never connects. */
 const ENVIRONMENT = {

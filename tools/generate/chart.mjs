@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { parseEnv } from 'node:util';
-import { PRESETS, presetNames } from '../../dist/config/read-environment.js';
-import { SECRET_NAMES, VARIABLE_NAMES, variableOf } from '../../dist/config/settings.js';
-import { VARIABLE_RULES } from '../../dist/config/rules/variable-rules.js';
-import { namesIn } from '../../dist/policy/findings/condition.js';
-import { FINDING_MESSAGES } from '../../dist/policy/messages/finding-messages.js';
-import { POLICY_CONFLICTS } from '../../dist/policy/findings/policy-conflicts.js';
-import { PROVIDER_ID_PATTERN } from '../../dist/config/environment/variable.js';
+import { PRESETS, presetNames } from '../../dist/server/config/read-environment.js';
+import { SECRET_NAMES, VARIABLE_NAMES, variableOf } from '../../dist/server/config/settings.js';
+import { VARIABLE_RULES } from '../../dist/server/config/rules/variable-rules.js';
+import { namesIn } from '../../dist/core/policy/findings/condition.js';
+import { FINDING_MESSAGES } from '../../dist/core/policy/messages/finding-messages.js';
+import { POLICY_CONFLICTS } from '../../dist/core/policy/findings/policy-conflicts.js';
+import { PROVIDER_ID_PATTERN } from '../../dist/server/config/environment/variable.js';
 import { providerEntrySchema, resourceServerEntrySchema } from './provider-schema.mjs';
 
 const CHART = new URL('../../helm/gatehouse/', import.meta.url);

@@ -1,4 +1,4 @@
-import { VARIABLE_NAMES, variableOf } from '../../dist/config/settings.js';
+import { VARIABLE_NAMES, variableOf } from '../../dist/server/config/settings.js';
 import { documentedEntry, documentedResourceServer } from './provider-schema.mjs';
 
 export function environmentExample() {
@@ -8,7 +8,7 @@ export function environmentExample() {
   });
   const head =
     '# Every variable, with its default. A secret can also be given as NAME_FILE, the path of a\n' +
-    '# file that holds it. An empty value counts as not set. Made from the tables in src/config.\n';
+    '# file that holds it. An empty value counts as not set. Made from the tables in src/server/config.\n';
   return `${head}\n${groups.join('\n')}`;
 }
 
@@ -16,7 +16,7 @@ export function configurationPage() {
   const sections = groupNames().map((group) => `## ${group}\n\n${variableTable(namesOf(group))}`);
   return [
     '# Configuration',
-    'This page lists every variable that the server reads. `npm run generate` makes it from the tables in `src/config`.',
+    'This page lists every variable that the server reads. `npm run generate` makes it from the tables in `src/server/config`.',
     [
       '- Set `NAME_FILE` to the path of a file to read a **secret** from it. Setting both is an error.',
       '- An empty value counts as not set: the value of the preset applies, else the default. A file of `NAME_FILE` must not be empty.',

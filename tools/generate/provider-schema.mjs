@@ -1,11 +1,11 @@
 import { toJsonSchema } from '@valibot/to-json-schema';
-import { POLICY_TEST_ENTRY } from '../../dist/cli/operator/policy-test-entry.js';
+import { POLICY_TEST_ENTRY } from '../../dist/apps/cli/operator/policy-test-entry.js';
 import {
   CLIENT_METHODS,
   KEY_SOURCES,
   RESOURCE_SERVER_ENTRY,
-} from '../../dist/config/resource-servers/resource-server-entry.js';
-import { PROVIDER_ENTRY } from '../../dist/config/providers-file/provider-entry.js';
+} from '../../dist/server/config/resource-servers/resource-server-entry.js';
+import { PROVIDER_ENTRY } from '../../dist/server/config/providers-file/provider-entry.js';
 
 /** The server runs these checks, which have no JSON Schema equivalent. */
 const IGNORED = ['check', 'raw_check', 'transform'];

@@ -3,14 +3,15 @@ const OUTSIDE = {
   'src/common/runtime/clock.ts': 'implements Clock',
   'src/common/runtime/timers.ts': 'implements Timers',
   'src/common/runtime/random.ts': 'implements Random',
-  'src/common/http/error.filter.ts':
+  'src/server/http/error.filter.ts':
     'names requests, before Nest exists; no decision depends on the name',
-  'src/common/network/ended-connections.ts': 'closes sockets, as time-outs of Node.js do',
+  'src/server/network/ended-connections.ts': 'closes sockets, as time-outs of Node.js do',
   'src/common/private-files.ts': 'temporary names differ between processes of one seed',
-  'src/main.ts': 'ends a process that does not stop',
-  'src/storage/embedded/data-directory.ts': 'processes compete for the directory in real time',
-  'src/storage/embedded/embedded-database.ts': 'waits for a thread, which runs in real time',
-  'src/storage/embedded/embedded-sessions.ts': 'runs in the thread of the database',
+  'src/server/main.ts': 'ends a process that does not stop',
+  'src/server/storage/embedded/data-directory.ts':
+    'processes compete for the directory in real time',
+  'src/server/storage/embedded/embedded-database.ts': 'waits for a thread, which runs in real time',
+  'src/server/storage/embedded/embedded-sessions.ts': 'runs in the thread of the database',
 };
 
 const GLOBALS = ['performance', 'setImmediate', 'setInterval', 'setTimeout'];

@@ -30,7 +30,7 @@ export async function buildPackages({ root, work }) {
   const types = join(work, 'types');
   await writeTypes(root, types, Object.keys(KITS));
   for (const [kit, description] of Object.entries(KITS)) {
-    const folder = join(work, 'packages', kit);
+    const folder = join(work, 'npm', kit);
     const modules = await writeModules({ root, types, folder, kit });
     const manifest = {
       name: `@gatehouse/${kit}`,
@@ -43,7 +43,7 @@ export async function buildPackages({ root, work }) {
     await describePackage({ root, project, folder, source: kit }, manifest);
   }
   await rm(types, { recursive: true });
-  await buildGatehouse({ root, project, folder: join(work, 'packages/server') });
+  await buildGatehouse({ root, project, folder: join(work, 'npm/server') });
 }
 
 /** The entry files of a kit, without their suffix. */
@@ -53,7 +53,7 @@ function entriesOf(kit) {
 
 function exportsOf(kit) {
   const entries = entriesOf(kit).map((name) => {
-    const file = `./${kit}/${name}`;
+    const file = `./packages/${kit}/${name}`;
     const entry = { types: `${file}.d.ts`, default: `${file}.js` };
     return [name === 'index' ? '.' : `./${name}`, entry];
   });
@@ -127,7 +127,7 @@ const IMPORT = /\bfrom '([^']+)'|\bimport\(["']([^"']+)["']\)/g;
  *
  * @param {string} root
  * @param {string} folder
- * @param {string[]} kits folders of src
+ * @param {string[]} kits folders of src/packages
  */
 async function writeTypes(root, folder, kits) {
   const project = `${folder}.json`;
@@ -138,7 +138,7 @@ async function writeTypes(root, folder, kits) {
       ...{ noEmit: false, declaration: true, emitDeclarationOnly: true },
     },
     include: kits.flatMap((kit) =>
-      entriesOf(kit).map((name) => join(root, 'src', kit, `${name}.ts`)),
+      entriesOf(kit).map((name) => join(root, 'src/packages', kit, `${name}.ts`)),
     ),
   };
   await writeFile(project, JSON.stringify(options));
@@ -161,7 +161,7 @@ async function writeModules({ root, types, folder, kit }) {
   const bundle = await rolldown({
     cwd: root,
     input: Object.fromEntries(
-      entriesOf(kit).map((name) => [`${kit}/${name}`, `src/${kit}/${name}.ts`]),
+      entriesOf(kit).map((name) => [`packages/${kit}/${name}`, `src/packages/${kit}/${name}.ts`]),
     ),
     platform: 'neutral',
     treeshake: linking.treeshake,
@@ -177,7 +177,7 @@ async function writeModules({ root, types, folder, kit }) {
   await bundle.close();
   const imported = output.flatMap(({ imports, dynamicImports }) => [...imports, ...dynamicImports]);
   const written = output.map(({ fileName }) => fileName);
-  const entries = entriesOf(kit).map((name) => `${kit}/${name}.d.ts`);
+  const entries = entriesOf(kit).map((name) => `packages/${kit}/${name}.d.ts`);
   const declared = await copyTypes(types, folder, entries);
   const files = [...written, ...declared.files];
   const packages = [...imported.filter((name) => !written.includes(name)), ...declared.packages]

@@ -84,7 +84,7 @@ providers. A secret that is given in any way has the text "given".
 {{- if $isKnown -}}{{- include "gatehouse.holds" (dict "condition" .rule.when "facts" .facts) -}}{{- end -}}
 {{- end -}}
 
-{{- /* "true" or nothing, as `holds` of src/policy/findings/condition.ts. Takes condition and facts. */ -}}
+{{- /* "true" or nothing, as `holds` of src/core/policy/findings/condition.ts. Takes condition and facts. */ -}}
 {{- define "gatehouse.holds" -}}
 {{- $facts := .facts -}}
 {{- $texts := $facts.texts -}}

@@ -1,7 +1,7 @@
 import { randomInt, randomUUID } from 'node:crypto';
 import { Client } from 'pg';
 import { fromSomewhere } from '../../helpers/device-calls.js';
-import { drawInvitationCode } from '../../../src/protocol/invitation-code.js';
+import { drawInvitationCode } from '../../../src/core/protocol/invitation-code.js';
 import {
   call,
   challengedLogin,

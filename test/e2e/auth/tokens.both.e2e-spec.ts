@@ -2,8 +2,8 @@ import { createHmac } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ManualClock } from '../../fixtures/manual-clock.js';
 import { call, expectErrorShape, logIn, makeDeviceKey, refusalOf } from '../../helpers/client.js';
-import { AccessTokenService } from '../../../src/auth/sessions/access-token.service.js';
-import { MasterKeys } from '../../../src/storage/sealing/master-keys.js';
+import { AccessTokenService } from '../../../src/server/auth/sessions/access-token.service.js';
+import { MasterKeys } from '../../../src/server/storage/sealing/master-keys.js';
 import { HAS_SQL, startServer } from '../../fixtures/programs/server-fixture.js';
 import { runSql } from '../../fixtures/programs/services-fixture.js';
 

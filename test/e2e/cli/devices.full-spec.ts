@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ServerStore, type StoredSession } from '../../../src/cli/account/server-store.js';
-import { drawQr } from '../../../src/cli/account/terminal-qr.js';
-import { deviceKeyWords, readDeviceLink } from '../../../src/client/index.js';
+import { ServerStore, type StoredSession } from '../../../src/apps/cli/account/server-store.js';
+import { drawQr } from '../../../src/apps/cli/account/terminal-qr.js';
+import { deviceKeyWords, readDeviceLink } from '../../../src/packages/client/index.js';
 import {
   createCliUser,
   ON_TERMINAL,

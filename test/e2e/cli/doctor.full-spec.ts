@@ -1,8 +1,8 @@
 import { chown, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Random } from '../../../src/common/runtime/random.js';
-import { MasterKeys } from '../../../src/storage/sealing/master-keys.js';
-import { SealedBoxService } from '../../../src/storage/sealing/sealed-box.service.js';
+import { MasterKeys } from '../../../src/server/storage/sealing/master-keys.js';
+import { SealedBoxService } from '../../../src/server/storage/sealing/sealed-box.service.js';
 import { TestAuthority } from '../../fixtures/certificates-fixture.js';
 import { useCliUser } from '../../fixtures/programs/cli-fixture.js';
 import { freshDataDirectory } from '../../fixtures/programs/data-directory-fixture.js';

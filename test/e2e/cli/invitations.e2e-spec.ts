@@ -1,5 +1,5 @@
 import { randomInt, randomUUID } from 'node:crypto';
-import { drawInvitationCode } from '../../../src/protocol/invitation-code.js';
+import { drawInvitationCode } from '../../../src/core/protocol/invitation-code.js';
 import { createCliUser } from '../../fixtures/programs/cli-fixture.js';
 import {
   call,

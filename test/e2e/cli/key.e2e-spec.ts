@@ -1,4 +1,4 @@
-import { parseDeviceKey } from '../../../src/client/crypto/key-text.js';
+import { parseDeviceKey } from '../../../src/packages/client/crypto/key-text.js';
 import { type CliUser, createCliUser, useCliUser } from '../../fixtures/programs/cli-fixture.js';
 import { startServer } from '../../fixtures/programs/server-fixture.js';
 

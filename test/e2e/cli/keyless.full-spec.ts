@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { certificateDirectory, TestAuthority } from '../../fixtures/certificates-fixture.js';
-import { ServerStore } from '../../../src/cli/account/server-store.js';
+import { ServerStore } from '../../../src/apps/cli/account/server-store.js';
 import { createCliUser, type CliUser } from '../../fixtures/programs/cli-fixture.js';
 import { refusalOf } from '../../helpers/client.js';
 import { startServer, type Server } from '../../fixtures/programs/server-fixture.js';

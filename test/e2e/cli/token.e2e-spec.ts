@@ -1,6 +1,6 @@
 import { cp, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { deviceLink } from '../../../src/client/devices/device-link.js';
+import { deviceLink } from '../../../src/packages/client/devices/device-link.js';
 import { startLocalServer } from '../../helpers/local-server.js';
 import { type CliUser, createCliUser } from '../../fixtures/programs/cli-fixture.js';
 import { startServer } from '../../fixtures/programs/server-fixture.js';

@@ -2,7 +2,7 @@ import {
   connectUpdates,
   type UpdateConnection,
   type UpdateScope,
-} from '../../../src/client/updates/connect-updates.js';
+} from '../../../src/packages/client/updates/connect-updates.js';
 
 export interface Listener {
   readonly connection: UpdateConnection;

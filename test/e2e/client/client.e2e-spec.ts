@@ -5,7 +5,7 @@ import {
   DeviceKey,
   GatehouseClient,
   type UpdateScope,
-} from '../../../src/client/index.js';
+} from '../../../src/packages/client/index.js';
 import { closeAll, listen } from './client-listener.js';
 import { startServer } from '../../fixtures/programs/server-fixture.js';
 import { freePort } from '../../fixtures/programs/service-process.js';

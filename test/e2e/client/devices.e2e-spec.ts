@@ -12,7 +12,7 @@ import {
   readDeviceLink,
   requestDevice,
   waitForApproval,
-} from '../../../src/client/index.js';
+} from '../../../src/packages/client/index.js';
 import { startServer } from '../../fixtures/programs/server-fixture.js';
 
 const server = await startServer();

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { createContext, runInContext } from 'node:vm';
 import { WebSocket } from 'undici';
-import { deviceKeyWords } from '../../../src/protocol/device-words.js';
+import { deviceKeyWords } from '../../../src/core/protocol/device-words.js';
 import { bundleClient } from '../../helpers/client-bundle.js';
 import { KIT_OUTPUT, KIT_SECTIONS, kitProgram } from '../../helpers/documented-kit.js';
 import { startServer } from '../../fixtures/programs/server-fixture.js';

@@ -1,6 +1,6 @@
 import { createPublicKey, verify } from 'node:crypto';
-import { GatehouseClient } from '../../../src/client/api/api-client.js';
-import { DeviceKey } from '../../../src/client/crypto/device-key.js';
+import { GatehouseClient } from '../../../src/packages/client/api/api-client.js';
+import { DeviceKey } from '../../../src/packages/client/crypto/device-key.js';
 import { createCliUser } from '../../fixtures/programs/cli-fixture.js';
 import { startServer } from '../../fixtures/programs/server-fixture.js';
 import {

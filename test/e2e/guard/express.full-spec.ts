@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import express from 'express';
-import { accessOf } from '../../../src/guard/adapters/credentials.js';
+import { accessOf } from '../../../src/packages/guard/adapters/credentials.js';
 import { breakRequest, describeGuardAdapter } from '../../contracts/guard-adapter.contract.js';
 import { listen } from '../../helpers/local-server.js';
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
 import { WebSocket } from 'ws';
-import { GatehouseClient } from '../../../src/client/api/api-client.js';
+import { GatehouseClient } from '../../../src/packages/client/api/api-client.js';
 import { AdminCalls, AdminTokensFile, adminUrlOf } from '../../fixtures/admin-fixture.js';
 import { GuardedRelay } from '../../fixtures/guarded-relay-fixture.js';
 import { createCliUser } from '../../fixtures/programs/cli-fixture.js';

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import {
   connectUpdates,
   type UpdateConnection,
-} from '../../../src/client/updates/connect-updates.js';
+} from '../../../src/packages/client/updates/connect-updates.js';
 import { call, logIn, type Login } from '../../helpers/client.js';
 import { OWN_PROCESS, type Server, startServer } from '../../fixtures/programs/server-fixture.js';
 import { createStore, type Store } from '../../fixtures/programs/store-fixture.js';

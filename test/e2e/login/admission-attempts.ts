@@ -1,6 +1,6 @@
 import { createHash, randomInt, randomUUID } from 'node:crypto';
 import type { Client } from 'pg';
-import { drawInvitationCode } from '../../../src/protocol/invitation-code.js';
+import { drawInvitationCode } from '../../../src/core/protocol/invitation-code.js';
 import {
   call,
   challengedLogin,

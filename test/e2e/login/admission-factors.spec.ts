@@ -1,4 +1,4 @@
-import { VARIABLE_NAMES, variableOf } from '../../../src/config/settings.js';
+import { VARIABLE_NAMES, variableOf } from '../../../src/server/config/settings.js';
 import { FACTORS, GROUPS, OTHERS, ROWS } from './admission-factors.js';
 
 describe('the policies under which the endpoints are tried', () => {

@@ -1,5 +1,5 @@
-import type { VariableName } from '../../../src/config/settings.js';
-import type { VariableGroup } from '../../../src/config/environment/variable.js';
+import type { VariableName } from '../../../src/server/config/settings.js';
+import type { VariableGroup } from '../../../src/server/config/environment/variable.js';
 import { coveringArray, type Row } from './covering-array.js';
 
 export const KEYLESS = 'SERVICE_FEATURE_AUTH_OAUTH__KEYLESS_';
@@ -60,7 +60,7 @@ export const OPEN: Row = {
   AUTH_PROVIDERS_CONFIG_JSON: 'open',
 };
 
-/** The server does not start with some rows (`src/config/check-settings.ts`). */
+/** The server does not start with some rows (`src/server/config/check-settings.ts`). */
 function canStart(row: Row): boolean {
   const has = (name: string, ...values: string[]): boolean => values.includes(row[name] ?? '');
   const requiresAbsent =

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { deriveRequestKeyBytes } from '../../../src/client/crypto/request-keys.js';
-import { writeLoginChallenge } from '../../../src/protocol/login-challenge.js';
+import { deriveRequestKeyBytes } from '../../../src/packages/client/crypto/request-keys.js';
+import { writeLoginChallenge } from '../../../src/core/protocol/login-challenge.js';
 import {
   signedTextOf,
   writeAnswer,
   type RequestAnswer,
-} from '../../../src/protocol/request-answer.js';
+} from '../../../src/core/protocol/request-answer.js';
 import {
   call,
   challengedLogin,

@@ -1,7 +1,7 @@
 import { HttpProxy } from '../../helpers/http-proxy.js';
 import { certificateDirectory, TestAuthority } from '../../fixtures/certificates-fixture.js';
 import { WebhookReceiver } from '../../fakes/webhook-receiver.js';
-import { WebhookSender } from '../../../src/notify/webhook/webhook.sender.js';
+import { WebhookSender } from '../../../src/packages/notify/webhook/webhook.sender.js';
 import { deliveriesTo } from '../../fixtures/webhook-fixture.js';
 import { NOW } from '../../fixtures/notification-fixture.js';
 import { Notifying, startPlainServer } from '../../fixtures/notify-fixture.js';

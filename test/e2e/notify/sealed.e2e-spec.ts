@@ -1,7 +1,11 @@
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Webhook } from 'standardwebhooks';
-import { AccountContent, GatehouseClient, parseDeviceKey } from '../../../src/client/index.js';
+import {
+  AccountContent,
+  GatehouseClient,
+  parseDeviceKey,
+} from '../../../src/packages/client/index.js';
 import { createCliUser } from '../../fixtures/programs/cli-fixture.js';
 import { startServer } from '../../fixtures/programs/server-fixture.js';
 import { Notifying, type EventLine } from '../../fixtures/notify-fixture.js';

@@ -5,19 +5,19 @@ import {
   readWebPushToken,
   webNotification,
   type WebPushKey,
-} from '../../../src/client/notifications/web-push.js';
-import type { WebPushDelivery } from '../../../src/notify/delivery/delivery.js';
-import type { Senders } from '../../../src/notify/delivery/engine.js';
-import { planNotification, renewDelivery } from '../../../src/notify/delivery/plan.js';
-import { resolutionOf } from '../../../src/notify/delivery/resolution.js';
-import { entryFor, readSpoolEntry } from '../../../src/notify/delivery/spool-entry.js';
-import { notify } from '../../../src/notify/notify.js';
-import { readPreferences } from '../../../src/notify/preferences.js';
-import { maskedToken } from '../../../src/notify/push/push-message.js';
+} from '../../../src/packages/client/notifications/web-push.js';
+import type { WebPushDelivery } from '../../../src/packages/notify/delivery/delivery.js';
+import type { Senders } from '../../../src/packages/notify/delivery/engine.js';
+import { planNotification, renewDelivery } from '../../../src/packages/notify/delivery/plan.js';
+import { resolutionOf } from '../../../src/packages/notify/delivery/resolution.js';
+import { entryFor, readSpoolEntry } from '../../../src/packages/notify/delivery/spool-entry.js';
+import { notify } from '../../../src/packages/notify/notify.js';
+import { readPreferences } from '../../../src/packages/notify/preferences.js';
+import { maskedToken } from '../../../src/packages/notify/push/push-message.js';
 import {
   WebPushSender,
   type WebPushSenderOptions,
-} from '../../../src/notify/push/web-push.sender.js';
+} from '../../../src/packages/notify/push/web-push.sender.js';
 import { certificateDirectory, TestAuthority } from '../../fixtures/certificates-fixture.js';
 import { anEvent, aRequest, pushToken, SERVER_URL } from '../../fixtures/notification-fixture.js';
 import { FakeWebPushService } from '../../fakes/web-push-service.js';

@@ -1,11 +1,11 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { readWebPushToken } from '../../../src/client/notifications/web-push.js';
-import { GatehouseClient } from '../../../src/client/api/api-client.js';
+import { readWebPushToken } from '../../../src/packages/client/notifications/web-push.js';
+import { GatehouseClient } from '../../../src/packages/client/api/api-client.js';
 import {
   ensureWebPushKey,
   generateWebPushKey,
-} from '../../../src/client/notifications/web-push-key.js';
+} from '../../../src/packages/client/notifications/web-push-key.js';
 import { certificateDirectory, TestAuthority } from '../../fixtures/certificates-fixture.js';
 import { FakeWebPushService } from '../../fakes/web-push-service.js';
 import { logIn } from '../../helpers/client.js';

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Clock } from '../../../src/common/runtime/clock.js';
-import { startTestIssuer, type TestIssuer } from '../../../src/guard/testing.js';
-import { signWith } from '../../../src/guard/testing/test-keys.js';
+import { startTestIssuer, type TestIssuer } from '../../../src/packages/guard/testing.js';
+import { signWith } from '../../../src/packages/guard/testing/test-keys.js';
 import { OwnClock } from '../../fixtures/guard-fixture.js';
 import { PythonBackend } from '../../fixtures/programs/python-backend-fixture.js';
 import { without } from '../../fixtures/resource-server-fixture.js';

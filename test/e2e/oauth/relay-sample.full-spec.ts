@@ -4,7 +4,7 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } fro
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { GatehouseClient } from '../../../src/client/api/api-client.js';
+import { GatehouseClient } from '../../../src/packages/client/api/api-client.js';
 import { startServer, type Server } from '../../fixtures/programs/server-fixture.js';
 import { freePort } from '../../fixtures/programs/service-process.js';
 import { backends } from '../../fixtures/resource-server-fixture.js';
@@ -15,8 +15,8 @@ import { waitFor } from '../../helpers/wait.js';
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const SAMPLE = join(ROOT, 'docs/samples/relay');
 const PACKAGES = {
-  '@gatehouse/guard': 'dist/packages/guard',
-  '@gatehouse/client': 'dist/packages/client',
+  '@gatehouse/guard': 'dist/npm/guard',
+  '@gatehouse/client': 'dist/npm/client',
   express: 'test/node_modules/express',
   ws: 'node_modules/ws',
 };

@@ -11,8 +11,8 @@ import {
 } from 'jose';
 import { Client } from 'pg';
 import { Random } from '../../../src/common/runtime/random.js';
-import { MasterKeys } from '../../../src/storage/sealing/master-keys.js';
-import { SealedBoxService } from '../../../src/storage/sealing/sealed-box.service.js';
+import { MasterKeys } from '../../../src/server/storage/sealing/master-keys.js';
+import { SealedBoxService } from '../../../src/server/storage/sealing/sealed-box.service.js';
 import { createCliUser } from '../../fixtures/programs/cli-fixture.js';
 import { startServer, type Server } from '../../fixtures/programs/server-fixture.js';
 import { createStore } from '../../fixtures/programs/store-fixture.js';

@@ -106,7 +106,9 @@ const POLLING = `
     };
     expect(Object.keys(dependencies)).toEqual(['jose']);
     const files = installed.packages[0]?.files ?? [];
-    const others = files.filter((name) => !/^(common|guard|policy)\/.*\.(d\.ts|js)$/.test(name));
+    const others = files.filter(
+      (name) => !/^(common|core\/policy|packages\/guard)\/.*\.(d\.ts|js)$/.test(name),
+    );
     expect(others.sort()).toEqual(['LICENSE', 'README.md', 'package.json']);
   });
 

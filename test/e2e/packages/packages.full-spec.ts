@@ -10,7 +10,7 @@ import { gzipSync } from 'node:zlib';
 import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core';
 import type { Browser } from 'playwright-core';
 import { publint } from 'publint';
-import { signatureHeaders } from '../../../src/notify/webhook/webhook-signature.js';
+import { signatureHeaders } from '../../../src/packages/notify/webhook/webhook-signature.js';
 import { inChromium, startChromium, visitWith } from '../../fixtures/programs/browser-fixture.js';
 import { KIT_OUTPUT, kitProgram } from '../../helpers/documented-kit.js';
 import {
@@ -95,9 +95,7 @@ const plain = (text: string): string => text.replace(/[\s'"]/g, '').replace(/,([
     const project = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')) as Manifest;
     for (const [index, kit] of KITS.entries()) {
       const files = installed.packages[index]?.files ?? [];
-      const others = files.filter(
-        (name) => !/^(client|common|notify|policy|protocol|webhooks)\/.*\.(d\.ts|js)$/.test(name),
-      );
+      const others = files.filter((name) => !/^(common|core|packages)\/.*\.(d\.ts|js)$/.test(name));
       expect(others.sort()).toEqual(['LICENSE', 'README.md', 'package.json']);
       const { version, dependencies } = await manifestOf(kit);
       expect(version).toBe(project.version);

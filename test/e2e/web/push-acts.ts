@@ -1,13 +1,13 @@
 import {
   openSettings,
   type SettingsContent,
-} from '../../../src/client/settings/account-settings.js';
-import { AccountContent } from '../../../src/client/crypto/account-content.js';
-import type { DeviceKey } from '../../../src/client/crypto/device-key.js';
-import { readEvent } from '../../../src/notify/content/read-event.js';
-import type { Outcome } from '../../../src/notify/delivery/delivery.js';
-import { notify } from '../../../src/notify/notify.js';
-import type { WebPushSender } from '../../../src/notify/push/web-push.sender.js';
+} from '../../../src/packages/client/settings/account-settings.js';
+import { AccountContent } from '../../../src/packages/client/crypto/account-content.js';
+import type { DeviceKey } from '../../../src/packages/client/crypto/device-key.js';
+import { readEvent } from '../../../src/packages/notify/content/read-event.js';
+import type { Outcome } from '../../../src/packages/notify/delivery/delivery.js';
+import { notify } from '../../../src/packages/notify/notify.js';
+import type { WebPushSender } from '../../../src/packages/notify/push/web-push.sender.js';
 import type { Visitor } from '../../fixtures/programs/browser-fixture.js';
 import type { Server } from '../../fixtures/programs/server-fixture.js';
 import { call } from '../../helpers/client.js';

@@ -1,4 +1,4 @@
-import { DeviceKey } from '../../../src/client/crypto/device-key.js';
+import { DeviceKey } from '../../../src/packages/client/crypto/device-key.js';
 import { Asker } from '../../fixtures/asker-fixture.js';
 import type { Visitor } from '../../fixtures/programs/browser-fixture.js';
 import { accountId, createAccount, tokenOf } from './account-page-acts.js';

@@ -2,13 +2,13 @@ import { writeFileSync } from 'node:fs';
 import { request } from 'node:https';
 import { join } from 'node:path';
 import { answerTo } from '../../../helpers/local-server.js';
-import { CHAINS } from '../../../../src/x509/conformance/chain-rows/all.js';
+import { CHAINS } from '../../../x509/chain-rows/all.js';
 import {
   directory,
   opensslAccepts,
   opensslAcceptsLeaves,
   root,
-} from '../../../../src/x509/conformance/chain-fixture.js';
+} from '../../../x509/chain-fixture.js';
 import { TestAuthority, type IssuedCertificate } from '../../../fixtures/certificates-fixture.js';
 import { startServer, type Server } from '../../../fixtures/programs/server-fixture.js';
 import { callFrom, CHAINED, mtlsEnv, PROXY } from '../../../fixtures/certificate-login-fixture.js';

@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { makeLoginProof } from '../../../../src/client/crypto/login-proof.js';
+import { makeLoginProof } from '../../../../src/packages/client/crypto/login-proof.js';
 import { certificateDirectory, TestAuthority } from '../../../fixtures/certificates-fixture.js';
 import { call, refusalOf } from '../../../helpers/client.js';
 import { startServer } from '../../../fixtures/programs/server-fixture.js';

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { listen } from '../../../helpers/local-server.js';
-import { parseCertificate } from '../../../../src/x509/parse-certificate.js';
+import { parseCertificate } from '../../../../src/core/x509/parse-certificate.js';
 import { TestAuthority, type IssuedCertificate } from '../../../fixtures/certificates-fixture.js';
 import { changedList } from '../../../fixtures/revocation-lists-fixture.js';
 import { call, logIn } from '../../../helpers/client.js';

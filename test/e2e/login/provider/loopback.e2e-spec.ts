@@ -1,4 +1,4 @@
-import { loopbackCode } from '../../../../src/protocol/loopback-code.js';
+import { loopbackCode } from '../../../../src/core/protocol/loopback-code.js';
 import { call, logIn, makeDeviceKey, refusalOf, type Answer } from '../../../helpers/client.js';
 import { startServer } from '../../../fixtures/programs/server-fixture.js';
 import {

@@ -1,5 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { formatDeviceKey, parseDeviceKey } from '../../../../src/client/crypto/key-text.js';
+import {
+  formatDeviceKey,
+  parseDeviceKey,
+} from '../../../../src/packages/client/crypto/key-text.js';
 import {
   inChromium,
   useChromium,

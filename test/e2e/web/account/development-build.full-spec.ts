@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { BrowserContext } from 'playwright-core';
-import { DEV_PUSH_VARIABLE } from '../../../../src/client/notifications/notification-display.js';
-import { DeviceKey } from '../../../../src/client/crypto/device-key.js';
+import { DEV_PUSH_VARIABLE } from '../../../../src/packages/client/notifications/notification-display.js';
+import { DeviceKey } from '../../../../src/packages/client/crypto/device-key.js';
 import { FAKE_PUSH_MANAGER } from '../../../fakes/push-manager.js';
 import { FakeWebPushService } from '../../../fakes/web-push-service.js';
 import { certificateDirectory, TestAuthority } from '../../../fixtures/certificates-fixture.js';

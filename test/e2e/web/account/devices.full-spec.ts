@@ -1,5 +1,5 @@
 import { hostname } from 'node:os';
-import { deviceKeyWords, readDeviceLink } from '../../../../src/client/index.js';
+import { deviceKeyWords, readDeviceLink } from '../../../../src/packages/client/index.js';
 import { readQr, visitWithCamera } from '../../../fixtures/camera-fixture.js';
 import {
   closeVisitor,

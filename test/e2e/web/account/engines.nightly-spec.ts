@@ -1,8 +1,8 @@
 import {
   readWebPushToken,
   type WebPushMessage,
-} from '../../../../src/client/notifications/web-push.js';
-import { encryptWebPush } from '../../../../src/notify/push/web-push-encryption.js';
+} from '../../../../src/packages/client/notifications/web-push.js';
+import { encryptWebPush } from '../../../../src/packages/notify/push/web-push-encryption.js';
 import { FakeFirefoxPushService } from '../../../fakes/firefox-push-service.js';
 import { closeVisitor, type Visitor } from '../../../fixtures/programs/browser-fixture.js';
 import { createCliUser, type CliUser } from '../../../fixtures/programs/cli-fixture.js';

@@ -7,10 +7,10 @@ import {
   GatehouseClient,
   openSettings,
   type SettingsFields,
-} from '../../../../src/client/index.js';
-import { readPreferences } from '../../../../src/notify/preferences.js';
-import { changePreferences } from '../../../../src/notify/settings-changes.js';
-import { verify } from '../../../../src/webhooks/verify.js';
+} from '../../../../src/packages/client/index.js';
+import { readPreferences } from '../../../../src/packages/notify/preferences.js';
+import { changePreferences } from '../../../../src/packages/notify/settings-changes.js';
+import { verify } from '../../../../src/packages/webhooks/verify.js';
 import { WebhookReceiver } from '../../../fakes/webhook-receiver.js';
 import {
   inChromium,

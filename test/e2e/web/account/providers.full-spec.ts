@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { formatDeviceKey } from '../../../../src/client/crypto/key-text.js';
+import { formatDeviceKey } from '../../../../src/packages/client/crypto/key-text.js';
 import {
   inChromium,
   useChromium,

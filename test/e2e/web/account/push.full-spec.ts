@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import type { BrowserContext } from 'playwright-core';
-import { AccountContent } from '../../../../src/client/crypto/account-content.js';
-import { DeviceKey } from '../../../../src/client/crypto/device-key.js';
-import { generateWebPushKey } from '../../../../src/client/notifications/web-push-key.js';
-import { readWebPushToken } from '../../../../src/client/notifications/web-push.js';
-import { WebPushSender } from '../../../../src/notify/push/web-push.sender.js';
+import { AccountContent } from '../../../../src/packages/client/crypto/account-content.js';
+import { DeviceKey } from '../../../../src/packages/client/crypto/device-key.js';
+import { generateWebPushKey } from '../../../../src/packages/client/notifications/web-push-key.js';
+import { readWebPushToken } from '../../../../src/packages/client/notifications/web-push.js';
+import { WebPushSender } from '../../../../src/packages/notify/push/web-push.sender.js';
 import { certificateDirectory, TestAuthority } from '../../../fixtures/certificates-fixture.js';
 import {
   hasDbus,

@@ -4,7 +4,7 @@ import {
   useChromium,
   type Visitor,
 } from '../../../fixtures/programs/browser-fixture.js';
-import { formatDeviceKey } from '../../../../src/client/crypto/key-text.js';
+import { formatDeviceKey } from '../../../../src/packages/client/crypto/key-text.js';
 import { call } from '../../../helpers/client.js';
 import { startServer } from '../../../fixtures/programs/server-fixture.js';
 import { runSql } from '../../../fixtures/programs/services-fixture.js';

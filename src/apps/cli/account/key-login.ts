@@ -1,0 +1,81 @@
+import { GatehouseClient } from '../../../packages/client/api/api-client.js';
+import type {
+  LoginAnswer,
+  ServerFeatures,
+} from '../../../packages/client/api/api-client-answers.js';
+import { GatehouseProblem } from '../../../packages/client/api/problem.js';
+import { refusedError } from '../cli-error.js';
+import { serverFetch } from '../server-fetch.js';
+import type { ServerStore } from './server-store.js';
+import { thisComputer } from './this-computer.js';
+
+export async function loginClient(server: string, store: ServerStore): Promise<GatehouseClient> {
+  const allowClientChallenge = await store.isOlderServer(server);
+  const facts = { fetch: serverFetch, client: thisComputer, allowClientChallenge };
+  return new GatehouseClient({ serverUrl: server, ...facts });
+}
+
+/** Never creates an account. */
+export async function logInWithKey(server: string, store: ServerStore): Promise<LoginAnswer> {
+  const client = await loginClient(server, store);
+  refuseUnlessOffered(server, await client.features());
+  const key = await store.requireDeviceKey(server);
+  return withAccount(server, store, () => client.logIn(key));
+}
+
+export async function signUpWithKey(
+  server: string,
+  store: ServerStore,
+  invitation: string | undefined,
+): Promise<LoginAnswer> {
+  const client = await loginClient(server, store);
+  refuseUnlessOffered(server, await client.features());
+  const key = await store.requireNewDeviceKey(server);
+  const answer = await client.signUp(key, invitation === undefined ? {} : { invitation });
+  await store.confirmAccount(server);
+  return answer;
+}
+
+/** Runs a login with the stored key, and explains the refusal of a key without an account. */
+export async function withAccount(
+  server: string,
+  store: ServerStore,
+  logIn: () => Promise<LoginAnswer>,
+): Promise<LoginAnswer> {
+  try {
+    const answer = await logIn();
+    await store.confirmAccount(server);
+    return answer;
+  } catch (error) {
+    if (!(error instanceof GatehouseProblem) || error.code !== 'not-found') {
+      throw error;
+    }
+    const hint = (await store.awaitsAccount(server))
+      ? `The sign-up did not succeed. Repeat it: gatehouse signup --server ${server}`
+      : `The account was deleted, or the key belongs to another server.
+  To keep the key:             gatehouse key show --server ${server}
+  Then, to start with another: gatehouse key remove --server ${server} --yes
+  An account that you have:    gatehouse key restore --server ${server}
+  A new account:               gatehouse signup --server ${server}`;
+    const message = `${server} has no account for this computer's device key.`;
+    throw refusedError(message, 'no-account', hint);
+  }
+}
+
+function refuseUnlessOffered(server: string, { capabilities }: ServerFeatures): void {
+  const { methods } = capabilities.auth;
+  const logins = methods.filter(({ action }) => action === 'login' || action === 'provision');
+  if (logins.some(({ method, action }) => method === 'key_challenge' && action === 'login')) {
+    return;
+  }
+  const others = [...new Set(logins.map(({ method }) => method))];
+  const hint =
+    others.length === 0
+      ? 'It offers no way to log in at the moment. Ask its operator.'
+      : `It offers ${others.join(', ')}: gatehouse login --provider <id>`;
+  throw refusedError(
+    `${server} does not offer login with a device key.`,
+    'login-not-offered',
+    hint,
+  );
+}

@@ -1,0 +1,117 @@
+import type { LoginAnswer } from '../../../packages/client/api/api-client-answers.js';
+import { GatehouseClient } from '../../../packages/client/api/api-client.js';
+import { GatehouseProblem } from '../../../packages/client/api/problem.js';
+import type { DeviceKey } from '../../../packages/client/crypto/device-key.js';
+import { makeLoginProof, type LoginProof } from '../../../packages/client/crypto/login-proof.js';
+import { returnErrorMessage } from '../../../packages/client/messages.js';
+import { loopbackCode } from '../../../core/protocol/loopback-code.js';
+import type { CliContext } from '../command.js';
+import { refusedError } from '../cli-error.js';
+import {
+  listenForReturn,
+  openBrowser,
+  readBrowserAddress,
+  type LoopbackReturn,
+} from './browser.js';
+import { loginClient, withAccount } from './key-login.js';
+import { serverFetch } from '../server-fetch.js';
+import type { ServerStore } from './server-store.js';
+
+/** The server's lifetime of a pending login. */
+const WAIT_MS = 10 * 60_000;
+
+interface ProviderLogin {
+  readonly server: string;
+  readonly provider: string;
+  readonly store: ServerStore;
+  readonly isSignUp: boolean;
+}
+
+type Context = CliContext<{ readonly keyless?: boolean; readonly browser?: boolean }>;
+
+/** The browser authenticates; the secret stays in this process. */
+export async function logInWithProvider(
+  context: Context,
+  login: ProviderLogin,
+): Promise<LoginAnswer> {
+  const { options } = context;
+  const key = options.keyless === true ? null : await keyFor(login);
+  const proof = await makeLoginProof();
+  const listener = await listenForReturn(`/oauth/${login.provider}`);
+  try {
+    const url = await begin(context, login, proof, listener.port);
+    invite(context, url);
+    const pending = await pendingFrom(listener);
+    return await finish(login, { pending, proof: proof.proof }, key);
+  } finally {
+    listener.close();
+  }
+}
+
+async function begin(
+  { options }: Context,
+  { server, provider }: ProviderLogin,
+  { proofHash }: LoginProof,
+  port: number,
+): Promise<URL> {
+  const mode = options.keyless === true ? 'keyless' : 'keyed';
+  const { external } = new GatehouseClient({ serverUrl: server, fetch: serverFetch });
+  try {
+    const start = { mode, proofHash, loopbackPort: port } as const;
+    return readBrowserAddress(await external.start(provider, start));
+  } catch (error) {
+    throw isLoopbackOff(error)
+      ? refusedError(
+          'This server does not let a browser return to a program on the computer.',
+          'loopback-return-disabled',
+          `Log in with a code instead: gatehouse login --server ${server} --code`,
+        )
+      : error;
+  }
+}
+
+/** Returns true if the operator disabled AUTH_LOOPBACK_RETURN_ENABLED. */
+function isLoopbackOff(error: unknown): boolean {
+  const isAbout = ({ path }: { readonly path: string }): boolean => path === 'loopbackPort';
+  return error instanceof GatehouseProblem && error.details?.some(isAbout) === true;
+}
+
+function invite({ options, output }: Context, url: URL): void {
+  output.note(`Open this address in a browser on this machine:\n\n  ${url.href}\n`);
+  const code = loopbackCode(url.searchParams.get('state') ?? '');
+  output.note(`Continue there only if the page of the server shows this code: ${code}`);
+  if (options.browser !== false && process.stderr.isTTY) {
+    openBrowser(url);
+  }
+  output.note('No browser on this machine? Cancel, and run: gatehouse login --code');
+  output.note('Waiting for the browser to return. Ctrl-C cancels.');
+}
+
+async function pendingFrom(listener: LoopbackReturn): Promise<string> {
+  const answer = await listener.wait(WAIT_MS);
+  const pending = answer?.get('pending') ?? null;
+  if (pending !== null) {
+    return pending;
+  }
+  const error = answer === null ? 'timeout' : (answer.get('error') ?? 'invalid_return');
+  const message =
+    answer === null ? 'The browser did not return in time.' : returnErrorMessage(error);
+  const hint = 'Begin again: gatehouse login --provider <id>';
+  throw refusedError(message, error.replaceAll('_', '-'), hint);
+}
+
+/** Resolved before the browser opens, so that a missing key ends the command at once. */
+function keyFor({ server, store, isSignUp }: ProviderLogin): Promise<DeviceKey> {
+  return isSignUp ? store.requireNewDeviceKey(server) : store.requireDeviceKey(server);
+}
+
+async function finish(
+  { server, provider, store, isSignUp: create }: ProviderLogin,
+  proven: { readonly pending: string; readonly proof: string },
+  key: DeviceKey | null,
+): Promise<LoginAnswer> {
+  const { external } = await loginClient(server, store);
+  return key === null
+    ? external.finishKeyless(provider, proven)
+    : withAccount(server, store, () => external.finish(provider, { ...proven, create }, key));
+}

@@ -1,0 +1,42 @@
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DeviceKey } from '../../../packages/client/crypto/device-key.js';
+import { ServerStore } from './server-store.js';
+
+const SERVER = 'https://gate.example.org';
+
+let home: string;
+
+beforeEach(async () => {
+  home = await mkdtemp(join(tmpdir(), 'gatehouse-store-'));
+});
+
+afterEach(() => rm(home, { recursive: true, force: true }));
+
+const newKey = async () => (await DeviceKey.generate()).toJwk();
+
+describe(ServerStore.name, () => {
+  it('keeps the first of two keys that were made at the same time', async () => {
+    const store = new ServerStore({ XDG_CONFIG_HOME: home });
+    const keys = await Promise.all([newKey(), newKey(), newKey()]);
+    const kept = await Promise.all(keys.map((key) => store.saveDeviceKey(SERVER, key)));
+    expect(new Set(kept.map(({ x }) => x)).size).toBe(1);
+    expect(await store.deviceKey(SERVER)).toEqual(kept[0]);
+    const files = await readdir(home, { recursive: true });
+    expect(files.filter((path) => path.endsWith('.tmp'))).toEqual([]);
+  });
+
+  it('ignores a relative XDG_CONFIG_HOME', async () => {
+    const store = new ServerStore({ XDG_CONFIG_HOME: 'here', HOME: home });
+    await store.saveSession({ server: SERVER, accountId: 'account-1', token: 'a.b.c' });
+    expect(await readdir(join(home, '.config', 'gatehouse'))).toContain('last-server.json');
+  });
+
+  it('distinguishes servers whose hosts look alike', async () => {
+    const store = new ServerStore({ XDG_CONFIG_HOME: home });
+    await store.saveDeviceKey(SERVER, await newKey());
+    expect(await store.deviceKey(`${SERVER}/under/a/path`)).toBeNull();
+    expect(await store.deviceKey('http://gate.example.org')).toBeNull();
+  });
+});

@@ -1,0 +1,240 @@
+import { hostname } from 'node:os';
+import {
+  makeRequestId,
+  type SealedRequest,
+} from '../../../packages/client/approvals/account-requests.js';
+import {
+  askAndWait,
+  closeRequest,
+  type AskOutcome,
+  type AskStore,
+} from '../../../packages/client/approvals/ask-and-wait.js';
+import type { RefusedAnswer } from '../../../packages/client/approvals/judge-answers.js';
+import { GatehouseProblem } from '../../../packages/client/api/problem.js';
+import {
+  isAllowedRemotely,
+  writeAgentRequest,
+  type AgentRequest,
+} from '../../../core/protocol/agent-request.js';
+import { digestOf } from '../../../core/protocol/request-answer.js';
+import { requireSession, type CurrentSession } from '../account/current-session.js';
+import type { CliContext } from '../command.js';
+import { Output } from '../output.js';
+import type { SenderOptions } from '../notify/sender-session.js';
+import { requestAccess, type RequestAccess } from './account-keys.js';
+import { AskedStore, NOT_ASKED, type UnsettledRecord } from './asked-store.js';
+import { hasTarget, notifyOf, takeBack } from './notice.js';
+
+/** The part of a request that its program names; {@link ask} adds the rest. */
+export type Question = Pick<AgentRequest, 'kind' | 'session' | 'cwd' | 'tool' | 'questions'>;
+
+/** The reason why a request cannot be answered from elsewhere. */
+export type Unanswerable =
+  'no-key' | 'plain' | 'too-large' | 'no-target' | 'not-supported' | 'too-many' | 'clock';
+
+export type AskResult = (
+  AskOutcome | { readonly kind: 'unanswerable'; readonly why: Unanswerable }
+) & {
+  readonly request: AgentRequest;
+};
+
+export interface AskSettings {
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+  /** {@link AskedRecord.subject}. */
+  readonly subject: string;
+  /** True if a request that can only be denied is asked as well: the caller's own prompt is open. */
+  readonly asksForDenial: boolean;
+}
+
+type Context = CliContext<SenderOptions & { readonly server?: string; readonly mask?: boolean }>;
+
+/** Asks the person on their other devices. `context.output` gets notes only. */
+export async function ask(
+  context: Context,
+  question: Question,
+  settings: AskSettings,
+): Promise<AskResult> {
+  const current = await requireSession(context);
+  const abandoned = new AskedStore(context.environment).abandoned();
+  const ended = abandoned.then((asked) => endAsked(context, current, asked));
+  try {
+    const access = await requestAccess(current);
+    const request = requestOf(question, current, settings.timeoutMs);
+    const asked = await sealed(access, request);
+    const work = { context, current, access, request, settings };
+    const why = whyUnanswerable(access, request, asked);
+    if (asked === null || (why !== null && !(settings.asksForDenial && why !== 'no-key'))) {
+      return await notifyOnly(work, why ?? 'too-large');
+    }
+    if (!(await hasTarget(context, current, request))) {
+      return { kind: 'unanswerable', why: 'no-target', request };
+    }
+    return await waiting(work, asked);
+  } finally {
+    await ended;
+  }
+}
+
+interface Work {
+  readonly context: Context;
+  readonly current: CurrentSession;
+  readonly access: RequestAccess;
+  readonly request: AgentRequest;
+  readonly settings: AskSettings;
+}
+
+/** Notifies of a request that is answered at the computer, and keeps it until its tool ran. */
+async function notifyOnly(work: Work, why: Unanswerable): Promise<AskResult> {
+  const { context, request } = work;
+  await storeOf(work).save({ request, digest: NOT_ASKED, sealed: '' });
+  await notifyOf(context, request);
+  return { kind: 'unanswerable', why, request };
+}
+
+/** Returns null for a refusal that no notification makes up for. */
+function whyRefused(code: string): Unanswerable | null {
+  switch (code) {
+    // The server has no requests, or has none for this account.
+    case 'not-found':
+    case 'content-mode-mismatch':
+    case 'encrypted-writes-disabled':
+    case 'plaintext-writes-disabled':
+      return 'not-supported';
+    case 'too-many-open-requests':
+      return 'too-many';
+    case 'request-expired':
+      return 'clock';
+    default:
+      return null;
+  }
+}
+
+async function waiting(work: Work, asked: SealedRequest): Promise<AskResult> {
+  const { context, current, access, request, settings } = work;
+  const { signal } = settings;
+  const { output } = context;
+  const { client } = current;
+  const routes = client.requests.withSignal(signal);
+  const notified: Promise<void>[] = [];
+  const server = {
+    create: (one: SealedRequest) =>
+      access.kind === 'keyed' ? routes.create(one) : routes.createPlain(one),
+    wait: (id: string, seconds: number) => routes.wait(id, seconds),
+    reject: (id: string, from: string) => routes.reject(id, from),
+    // Without the signal: a withdrawal is sent after it.
+    close: (id: string, from: string | null) => client.requests.close(id, from),
+  };
+  try {
+    const keys = access.kind === 'keyed' ? access.requests : null;
+    const outcome = await askAndWait(server, keys, asked, {
+      store: storeOf(work),
+      signal,
+      onAsked: () => notified.push(notifyOf(context, request)),
+      onRefused: (refused) => output.note(describeRefused(refused)),
+      onUnreachable: ({ message }) => output.note(`${message} Waiting goes on.`),
+    });
+    return { ...outcome, request };
+  } catch (error) {
+    const why = error instanceof GatehouseProblem ? whyRefused(error.code) : null;
+    if (why === null) {
+      throw error;
+    }
+    return await notifyOnly(work, why);
+  } finally {
+    await Promise.all(notified);
+  }
+}
+
+function storeOf({ context, current, settings }: Work): AskStore {
+  const { server, accountId } = current.session;
+  const { subject } = settings;
+  return new AskedStore(context.environment).for({ server, accountId, subject });
+}
+
+function requestOf(
+  { kind, session, cwd, tool, questions }: Question,
+  current: CurrentSession,
+  timeoutMs: number,
+): AgentRequest {
+  const askedAt = Date.now();
+  return {
+    ...{ v: 1, requestId: makeRequestId(), kind },
+    server: current.session.server,
+    account: current.session.accountId,
+    session,
+    ...(tool !== undefined && { tool }),
+    ...{ cwd, host: hostname() },
+    ...(questions !== undefined && { questions }),
+    ...{ askedAt, expiresAt: askedAt + timeoutMs },
+  };
+}
+
+async function sealed(access: RequestAccess, request: AgentRequest): Promise<SealedRequest | null> {
+  if (access.kind === 'keyed') {
+    return access.requests.seal(request);
+  }
+  const bytes = access.kind === 'plain' ? writeAgentRequest(request) : null;
+  return bytes === null ? null : { request, digest: digestOf(bytes), sealed: '' };
+}
+
+function whyUnanswerable(
+  { kind }: RequestAccess,
+  request: AgentRequest,
+  asked: SealedRequest | null,
+): Unanswerable | null {
+  if (kind !== 'keyed') {
+    return kind;
+  }
+  const isTooLong = request.kind === 'permission' && !isAllowedRemotely(request);
+  return asked === null || isTooLong ? 'too-large' : null;
+}
+
+/** Takes the notifications of an ended request back, and forgets it where its server knows the end. */
+export async function settle(context: Context, result: AskResult): Promise<void> {
+  if (result.kind === 'unanswerable') {
+    return;
+  }
+  const { requestId } = result.request;
+  await takeBack(context, requestId);
+  if (result.isClosed) {
+    await new AskedStore(context.environment).settle(requestId);
+  }
+}
+
+/** Ends requests for which no program waits, and reports their end to the server. */
+export async function endAsked(
+  context: Context,
+  { session, client }: CurrentSession,
+  asked: readonly UnsettledRecord[],
+): Promise<void> {
+  const store = new AskedStore(context.environment);
+  for (const { requestId, server, accountId, takenFrom } of asked) {
+    if (server === session.server && accountId === session.accountId) {
+      await store.end(requestId, 'withdrawn');
+      const isClosed = await closeRequest(client.requests, requestId, takenFrom);
+      await takeBack(context, requestId);
+      await (isClosed && store.settle(requestId));
+    }
+  }
+}
+
+const REASONS: Readonly<Record<RefusedAnswer['reason'], string>> = {
+  'not-authentic': 'it is not signed with the key of this account',
+  'other-account': 'it is of another account',
+  'other-form': 'its form is unknown',
+  'other-request': 'it is of another request',
+  'other-digest': 'it is of a request with another content',
+  choice: 'the request does not offer this answer',
+  'too-large': 'the request is too long to be allowed from elsewhere',
+  late: 'it came too late',
+};
+
+function describeRefused({ session, reason }: RefusedAnswer): string {
+  return `An answer of session ${session ?? 'unknown'} does not count: ${REASONS[reason]}. Waiting goes on.`;
+}
+
+/** Writes notes, and results as well, to standard error. */
+export function notesOnly(): Output {
+  return new Output({ out: { write: () => undefined }, error: process.stderr }, false);
+}

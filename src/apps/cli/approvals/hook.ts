@@ -1,0 +1,127 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { recordOf } from '../../../packages/client/is-record.js';
+import { parseJson } from '../../../common/parse-json.js';
+import { requireSession } from '../account/current-session.js';
+import type { CliContext } from '../command.js';
+import { EXIT, usageError } from '../cli-error.js';
+import { readStandardInput, textOf } from '../input.js';
+import { sendEvents } from '../notify/send-events.js';
+import { describeUnanswerable, describeUnsigned } from './ask.js';
+import { ask, endAsked, notesOnly, settle, type AskResult } from './asking.js';
+import { AskedStore } from './asked-store.js';
+import type { HookOptions } from './hook.command.js';
+import { AGENTS, readHook, type HookQuestion } from './hook-input.js';
+import { hookOutput } from './hook-output.js';
+import { untilSignal } from './process-signals.js';
+import { terminalIdleMs } from './terminal-idle.js';
+
+type Context = CliContext<HookOptions>;
+
+/** Below the default limit of a hook of Claude Code, whose prompt is open meanwhile. */
+const OPEN_PROMPT_MS = 540_000;
+/** The agent shows its own prompt only after this time. */
+const HIDDEN_PROMPT_MS = 60_000;
+const IDLE_MS = 60_000;
+const LOOK_EVERY_MS = 5_000;
+
+/** Always resolves to 0; main.ts sees to the errors outside. A failure is a line on standard error. */
+export async function hook(context: Context): Promise<number> {
+  const output = notesOnly();
+  try {
+    await act({ ...context, output });
+  } catch (error) {
+    output.note(`gatehouse: ${error instanceof Error ? error.message : String(error)}`);
+  }
+  return EXIT.ok;
+}
+
+async function act(context: Context): Promise<void> {
+  const [named = '', argument] = context.args;
+  const agent = AGENTS.find((known) => known === named);
+  if (agent === undefined) {
+    throw usageError(`"${named}" is no agent: ${AGENTS.join(', ')}.`);
+  }
+  // Codex passes the event of its `notify` setting as an argument, and those of hooks on stdin.
+  const text = argument ?? textOf(await readStandardInput());
+  const action = readHook(agent, recordOf(parseJson(text)));
+  switch (action?.kind) {
+    case 'event':
+      await sendEvents(detached(context), null, [action.event]);
+      return;
+    case 'answered':
+      return withdraw(context, action.subject);
+    case 'question':
+      return decide(context, action);
+    case undefined:
+      return;
+  }
+}
+
+async function decide(context: Context, asked: HookQuestion): Promise<void> {
+  await untilSignal(async (signal) => {
+    const deadline = performance.now() + (asked.isPromptOpen ? OPEN_PROMPT_MS : HIDDEN_PROMPT_MS);
+    if (!(await isAway(context, asked, deadline, signal))) {
+      return EXIT.ok;
+    }
+    const result = await ask(context, asked.question, {
+      timeoutMs: Math.max(1000, Math.floor(deadline - performance.now())),
+      signal,
+      subject: asked.subject,
+      asksForDenial: asked.isPromptOpen,
+    });
+    report(context, result);
+    await settle(context, result);
+    return EXIT.ok;
+  });
+}
+
+/** Waits until the person leaves the terminal, where the agent's prompt is open meanwhile. */
+async function isAway(
+  { options: { when = 'idle' } }: Context,
+  { isPromptOpen }: HookQuestion,
+  deadline: number,
+  signal: AbortSignal,
+): Promise<boolean> {
+  if (when === 'always') {
+    return true;
+  }
+  while (!signal.aborted && performance.now() < deadline) {
+    const idleMs = await terminalIdleMs();
+    if (idleMs === null || idleMs >= IDLE_MS) {
+      return true;
+    }
+    if (!isPromptOpen) {
+      return false;
+    }
+    await wait(LOOK_EVERY_MS, undefined, { signal }).catch(() => undefined);
+  }
+  return false;
+}
+
+function report({ output }: Context, result: AskResult): void {
+  if (result.kind === 'unanswerable') {
+    output.note(describeUnanswerable(result.why));
+  }
+  if (result.kind !== 'answered') {
+    return;
+  }
+  const { decision, request } = result;
+  if (!decision.isSigned) {
+    output.note(describeUnsigned(decision));
+  }
+  process.stdout.write(`${hookOutput(request, decision.choice)}\n`);
+}
+
+/** The request was answered at the computer: its asking hook ends, and its notifications go away. */
+async function withdraw(context: Context, subject: string): Promise<void> {
+  const store = new AskedStore(context.environment);
+  const meant = (await store.open()).filter((record) => record.subject === subject);
+  if (meant.length === 0) {
+    return;
+  }
+  await endAsked(context, await requireSession(context), meant);
+}
+
+function detached(context: Context) {
+  return { ...context, options: { ...context.options, detach: true } };
+}

@@ -1,0 +1,145 @@
+import { maskedToken } from '../../../packages/notify/push/push-message.js';
+import type {
+  DeliveryEntry,
+  ReceiptEntry,
+  SpoolEntry,
+} from '../../../packages/notify/delivery/spool-entry.js';
+import type { Ending } from '../../../packages/notify/delivery/engine.js';
+import type { SpooledDelivery } from '../../../packages/notify/delivery/spool.js';
+import type { CliContext } from '../command.js';
+import { CliError, refusedError } from '../cli-error.js';
+import { formatTime, type Listing } from '../output.js';
+import { describeLine, exitCodeOf } from './report.js';
+import { withSenderSession, type SenderOptions, type SenderSession } from './sender-session.js';
+
+/** A waiting entry with `nextAt`, or an ended one with `ending`. */
+interface Found {
+  readonly entry: DeliveryEntry | ReceiptEntry;
+  readonly nextAt: number | null;
+  readonly ending: Ending | null;
+}
+
+const LISTING: Listing<ReturnType<typeof summary>> = {
+  fields: ['id', 'kind', 'target', 'topic', 'state', 'at', 'attempts', 'why'],
+  columns: [
+    ['TIME', ({ at }) => formatTime(at)],
+    ['STATE', ({ state }) => state],
+    ['TOPIC', ({ topic }) => topic],
+    ['TARGET', ({ kind, target }) => `${kind} ${target}`],
+    ['ID', ({ id }) => id],
+    ['WHY', ({ why }) => why],
+  ],
+  empty: 'No deliveries.',
+};
+const DEFAULT_LIMIT = 50;
+const REDELIVERY_LASTS_MS = 15 * 60_000;
+export async function list(
+  context: CliContext<SenderOptions & { readonly state?: string; readonly limit?: number }>,
+): Promise<void> {
+  const { state, limit = DEFAULT_LIMIT } = context.options;
+  const found = (await withSenderSession(context, allEntries))
+    .map(summary)
+    .filter((one) => state === undefined || one.state === state)
+    .slice(0, limit);
+  await context.output.list(LISTING, found);
+}
+
+export async function show(context: CliContext): Promise<void> {
+  const [id = ''] = context.args;
+  const found = await withSenderSession(context, (sender) => find(sender, id));
+  const { entry, nextAt, ending } = found;
+  const value = { ...summary(found), entry: withoutToken(entry), nextAt, ending };
+  context.output.result(value, JSON.stringify(value, null, 2));
+}
+
+/** Sends a delivery in any state again, under the same id; it is retried for 15 minutes. */
+export function redeliver(context: CliContext): Promise<number> {
+  const [id = ''] = context.args;
+  return withSenderSession(context, async (sender) => {
+    const { entry } = await find(sender, id);
+    if (entry.kind === 'receipt') {
+      throw notFound(id);
+    }
+    await sender.engine.attemptNow([await claimOf(sender, entry)]);
+    const line = sender.lines.get(id);
+    if (line === undefined) {
+      throw notFound(id);
+    }
+    context.output.result(line, describeLine(line));
+    return exitCodeOf([line]);
+  });
+}
+
+async function claimOf({ spool }: SenderSession, entry: DeliveryEntry): Promise<SpooledDelivery> {
+  const waiting = (await spool.entries()).find((one) => one.entry.id === entry.id);
+  if (waiting === undefined) {
+    return spool.redeliver(entry, Date.now() + REDELIVERY_LASTS_MS);
+  }
+  const claim = await spool.claimDelivery(waiting.name);
+  if (claim === null) {
+    throw refusedError(`Another process is sending ${entry.id} right now.`, 'in-progress');
+  }
+  return claim;
+}
+
+async function allEntries({ spool }: SenderSession): Promise<readonly Found[]> {
+  const listed = ({ entry }: { entry: SpoolEntry }, more: Omit<Found, 'entry'>): Found[] =>
+    entry.kind === 'events' ? [] : [{ entry, ...more }];
+  const waiting = (await spool.entries()).flatMap((one) =>
+    listed(one, { nextAt: one.name.dueAt, ending: null }),
+  );
+  const ended = (await spool.history.entries()).flatMap((one) =>
+    listed(one, { nextAt: null, ending: one.ending }),
+  );
+  return [...waiting.sort((one, other) => (other.nextAt ?? 0) - (one.nextAt ?? 0)), ...ended];
+}
+
+async function find(sender: SenderSession, id: string): Promise<Found> {
+  const found = (await allEntries(sender)).find(({ entry }) => entry.id === id);
+  if (found === undefined) {
+    throw notFound(id);
+  }
+  return found;
+}
+
+function notFound(id: string): CliError {
+  return refusedError(
+    `There is no delivery ${id}.`,
+    'not-found',
+    'See them all: gatehouse deliveries list',
+  );
+}
+
+function summary({ entry, nextAt, ending }: Found) {
+  const at = ending?.at ?? nextAt ?? 0;
+  const why = ending === null ? (entry.lastError?.detail ?? null) : (ending.detail ?? ending.code);
+  const state = ending?.state ?? 'waiting';
+  const { id, attempts } = entry;
+  return { id, ...subjectOf(entry), state, at, attempts, why };
+}
+
+function subjectOf(entry: Found['entry']) {
+  if (entry.kind === 'receipt') {
+    return { kind: 'receipt', target: maskedToken(entry.token), topic: null };
+  }
+  const { kind, topic } = entry.delivery;
+  const target =
+    entry.delivery.kind === 'webhook'
+      ? entry.delivery.channelId
+      : maskedToken(entry.delivery.token);
+  return { kind, target, topic };
+}
+
+/** A whole token and the address of some webhooks authorize sending, so neither is printed. */
+function withoutToken(entry: Found['entry']): object {
+  if (entry.kind === 'receipt') {
+    return { ...entry, token: maskedToken(entry.token) };
+  }
+  const { delivery } = entry;
+  if (delivery.kind === 'webhook') {
+    return { ...entry, delivery: { ...delivery, url: new URL(delivery.url).origin } };
+  }
+  const token = maskedToken(delivery.token);
+  const message = delivery.kind === 'push' && { message: { ...delivery.message, to: token } };
+  return { ...entry, delivery: { ...delivery, token, ...message } };
+}

@@ -1,0 +1,96 @@
+import type { DeliveryEntry } from '../../../packages/notify/delivery/spool-entry.js';
+import { resolutionOf } from '../../../packages/notify/delivery/resolution.js';
+import { requireSession, type CurrentSession } from '../account/current-session.js';
+import type { CliContext } from '../command.js';
+import { usageError } from '../cli-error.js';
+import { retryInBackground } from './flush.js';
+import { describeLine, exitCodeOf } from './report.js';
+import { withSenderSession, type SenderOptions, type SenderSession } from './sender-session.js';
+
+export type ResolveOptions = SenderOptions & {
+  readonly request?: string;
+  readonly session?: string;
+  readonly background?: boolean;
+};
+
+/** Drops the waiting deliveries of an answered request, and replaces its notifications. */
+export async function resolve(context: CliContext<ResolveOptions>): Promise<number> {
+  const { request, session, background } = context.options;
+  if (request === undefined) {
+    throw usageError(
+      'Name the request that was answered.',
+      'gatehouse notify resolve --request ID',
+    );
+  }
+  const current = await requireSession(context);
+  return withSenderSession(context, async (sender) => {
+    const now = Date.now();
+    // First, so that a process with one of its deliveries does not retry it.
+    await sender.spool.resolved.add(current.session.server, request, now);
+    const isMeant = matcher(current, request, session);
+    const { dropped, inProgress } = await dropWaiting(sender, isMeant);
+    const ended = (await sender.spool.history.entries()).flatMap(({ entry, ending }) =>
+      entry.kind === 'delivery' && ending.state === 'sent' && isMeant(entry)
+        ? [{ entry, messageId: ending.messageId }]
+        : [],
+    );
+    const entries = [...inProgress.map((entry) => ({ entry })), ...ended].flatMap((one) =>
+      replacing(one, now),
+    );
+    const added = await sender.spool.add(entries);
+    await sender.engine.attemptNow(added.claims);
+    const lines = entries.flatMap(({ id }) => sender.lines.get(id) ?? []);
+    if (background !== false) {
+      await retryInBackground(context, sender);
+    }
+    const summary = `Request ${request}: ${dropped.length} dropped, ${lines.length} replaced.`;
+    const text = [summary, ...lines.map((line) => `  ${describeLine(line)}`)].join('\n');
+    context.output.result({ request, dropped, outcomes: lines }, text);
+    return exitCodeOf(lines);
+  });
+}
+
+function matcher({ session }: CurrentSession, requestId: string, sessionId: string | undefined) {
+  return ({ account, delivery }: DeliveryEntry): boolean =>
+    account.server === session.server &&
+    account.accountId === session.accountId &&
+    delivery.requestId === requestId &&
+    delivery.resolves !== true &&
+    (sessionId === undefined || delivery.sessionId === sessionId);
+}
+
+/** Deliveries in progress or with a failed attempt may have arrived, so they are replaced. */
+async function dropWaiting(
+  { spool }: SenderSession,
+  isMeant: (entry: DeliveryEntry) => boolean,
+): Promise<{ readonly dropped: readonly string[]; readonly inProgress: readonly DeliveryEntry[] }> {
+  const dropped: string[] = [];
+  const inProgress: DeliveryEntry[] = [];
+  for (const { entry, name } of await spool.entries()) {
+    if (entry.kind !== 'delivery' || !isMeant(entry)) {
+      continue;
+    }
+    const claim = await spool.claim(name);
+    if (claim !== null) {
+      const detail = 'The request was answered.';
+      await spool.end(claim, { state: 'dropped', code: 'resolved', detail, at: Date.now() });
+      dropped.push(entry.id);
+    }
+    if (claim === null || entry.attempts > 0) {
+      inProgress.push(entry);
+    }
+  }
+  return { dropped, inProgress };
+}
+
+interface ShownEntry {
+  readonly entry: DeliveryEntry;
+  readonly messageId?: string | undefined;
+}
+
+function replacing({ entry, messageId }: ShownEntry, now: number): DeliveryEntry[] {
+  const delivery = resolutionOf(entry.delivery, now, undefined, messageId);
+  return delivery === null
+    ? []
+    : [{ ...entry, id: delivery.id, delivery, attempts: 0, lastError: null }];
+}

@@ -1,0 +1,185 @@
+import { join, resolve } from 'node:path';
+import type {
+  SavedPushToken,
+  StoredSettings,
+} from '../../../packages/client/api/api-client-answers.js';
+import { GatehouseProblem, ServerUnreachable } from '../../../packages/client/api/problem.js';
+import { isRecord } from '../../../packages/client/is-record.js';
+import {
+  makePrivateDirectory,
+  readJsonIfExists,
+  unlessUnusable,
+  userDirectory,
+  writePrivateFile,
+} from '../../../common/private-files.js';
+import { planEvents, type PlannedEvent } from '../../../packages/notify/delivery/plan.js';
+import type { EventsEntry, SpoolAccount } from '../../../packages/notify/delivery/spool-entry.js';
+import { keyOf } from '../../../packages/notify/delivery/spool-name.js';
+import { readPreferences, type Preferences } from '../../../packages/notify/preferences.js';
+import { requireSessionAt, type CurrentSession } from '../account/current-session.js';
+import type { CliContext, OptionsOf } from '../command.js';
+import { CliError, EXIT } from '../cli-error.js';
+import type { DENY_PRIVATE, SERVER, SETTINGS_FILE } from '../options.js';
+import { formatTime } from '../output.js';
+import { isRefused, readSettings, type SettingsDocument } from './settings-document.js';
+
+export type SenderOptions = OptionsOf<
+  readonly [typeof SERVER, typeof SETTINGS_FILE, typeof DENY_PRIVATE]
+>;
+
+export interface KnownAccount {
+  readonly context: CliContext<SenderOptions>;
+  readonly current: CurrentSession;
+  readonly preferences: Preferences;
+  readonly tokens: readonly SavedPushToken[];
+}
+
+/** The last answer of the server; encrypted settings stay encrypted. */
+interface Snapshot {
+  readonly v: 1;
+  /** Unix milliseconds. */
+  readonly at: number;
+  readonly settings: StoredSettings;
+  readonly tokens: readonly SavedPushToken[];
+}
+
+const SNAPSHOT_COUNTS_FOR_MS = 24 * 3_600_000;
+
+/** While a server is unreachable, its answers of the last 24 hours are used. */
+export class SpoolAccounts {
+  private readonly accounts = new Map<string, Promise<KnownAccount>>();
+  private hasReported = false;
+
+  constructor(private readonly context: CliContext<SenderOptions>) {}
+
+  nameOf({ session }: CurrentSession): SpoolAccount {
+    const { settingsFile } = this.context.options;
+    const { server, accountId } = session;
+    return {
+      server,
+      accountId,
+      settingsFile: settingsFile === undefined ? null : resolve(settingsFile),
+    };
+  }
+
+  /** Discards all settings, so that they are read again. */
+  clear(): void {
+    this.accounts.clear();
+  }
+
+  /**
+   * @param current the session, if the command has opened it already
+   * @throws CliError, ServerUnreachable, GatehouseProblem
+   */
+  get(name: SpoolAccount, current?: CurrentSession): Promise<KnownAccount> {
+    const key = JSON.stringify([name.server, name.accountId, name.settingsFile]);
+    const account = this.accounts.get(key) ?? this.read(name, current);
+    this.accounts.set(key, account);
+    return account;
+  }
+
+  /** @throws the errors of {@link get} */
+  async plan(
+    entry: EventsEntry,
+    current?: CurrentSession,
+  ): Promise<{ readonly planned: readonly PlannedEvent[]; readonly preferences: Preferences }> {
+    const account = await this.get(entry.account, current);
+    return { planned: planEvents(entry, account), preferences: account.preferences };
+  }
+
+  private async read(name: SpoolAccount, opened?: CurrentSession): Promise<KnownAccount> {
+    const context = this.contextOf(name);
+    const { server, accountId } = name;
+    const current = opened ?? (await requireSessionAt(this.context, server, accountId));
+    if (current.session.accountId !== accountId) {
+      throw new CliError(`Logged in to ${server} with another account.`, {
+        exitCode: EXIT.notLoggedIn,
+        code: 'not-logged-in',
+      });
+    }
+    try {
+      const [document, tokens] = await Promise.all([
+        readSettings(context, current),
+        current.client.pushTokens(),
+      ]);
+      await this.save(name, document, tokens);
+      return { context, current, preferences: readPreferences(document.fields), tokens };
+    } catch (error) {
+      const snapshot = isUnavailable(error) ? await this.load(name) : null;
+      if (snapshot === null) {
+        throw error;
+      }
+      const { settings, tokens } = snapshot;
+      const { fields } = await readSettings(context, current, false, settings).catch(
+        (refusal: unknown) => {
+          // This computer has seen newer settings since: the events wait for the server.
+          throw isRefused(refusal) ? error : refusal;
+        },
+      );
+      this.report(error, snapshot);
+      return { context, current, preferences: readPreferences(fields), tokens };
+    }
+  }
+
+  private report(error: unknown, { at }: Snapshot): void {
+    if (!this.hasReported) {
+      const why = error instanceof Error ? error.message : '';
+      this.context.output.note(`${why} The settings and tokens of ${formatTime(at)} are used.`);
+    }
+    this.hasReported = true;
+  }
+
+  private async save(
+    name: SpoolAccount,
+    { stored }: SettingsDocument,
+    tokens: readonly SavedPushToken[],
+  ): Promise<void> {
+    const before = stored === null ? await this.load(name) : null;
+    const settings = stored ?? before?.settings ?? { content: null, version: 0 };
+    const snapshot: Snapshot = { v: 1, at: Date.now(), settings, tokens };
+    const file = snapshotFile(this.context, name);
+    await makePrivateDirectory(snapshotDirectory(this.context))
+      .then(() => writePrivateFile(file, JSON.stringify(snapshot), false))
+      .catch(unlessUnusable);
+  }
+
+  private async load(name: SpoolAccount): Promise<Snapshot | null> {
+    const value = await readJsonIfExists(snapshotFile(this.context, name));
+    const isOne =
+      isRecord(value) &&
+      value['v'] === 1 &&
+      isRecord(value['settings']) &&
+      Array.isArray(value['tokens']) &&
+      Number(value['at']) > Date.now() - SNAPSHOT_COUNTS_FOR_MS;
+    return isOne ? (value as unknown as Snapshot) : null;
+  }
+
+  private contextOf({ server, settingsFile }: SpoolAccount): CliContext<SenderOptions> {
+    const account = { server, settingsFile: settingsFile ?? undefined };
+    return { ...this.context, options: { ...this.context.options, ...account } };
+  }
+}
+
+/** Codes of the client for answers that no working server sends. */
+const UNREADABLE = ['unexpected-answer', 'answer-too-large'];
+
+/** Returns true if the server may answer later, so that the account may be unchanged. */
+export function isUnavailable(error: unknown): boolean {
+  return (
+    error instanceof ServerUnreachable ||
+    (error instanceof GatehouseProblem && (error.isTemporary || UNREADABLE.includes(error.code)))
+  );
+}
+
+type Environment = Pick<CliContext, 'environment'>;
+
+function snapshotDirectory({ environment }: Environment): string {
+  return join(userDirectory('state', environment), 'accounts');
+}
+
+export function snapshotFile(
+  context: Environment,
+  { server, accountId }: Pick<SpoolAccount, 'server' | 'accountId'>,
+): string {
+  return join(snapshotDirectory(context), `${keyOf(JSON.stringify([server, accountId]))}.json`);
+}

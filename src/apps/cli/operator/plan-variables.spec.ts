@@ -1,0 +1,81 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ConfigurationError } from '../../../server/config/environment/configuration-error.js';
+import { readPlanVariables } from './plan-variables.js';
+
+const directory = mkdtempSync(join(tmpdir(), 'gatehouse-plan-'));
+afterAll(() => rmSync(directory, { recursive: true }));
+
+function read(text: string): Readonly<Record<string, string | undefined>> {
+  const path = join(directory, 'new.env');
+  writeFileSync(path, text);
+  return readPlanVariables(path);
+}
+
+function problemsOf(text: string): ConfigurationError['problems'] | null {
+  try {
+    read(text);
+    return null;
+  } catch (error) {
+    return error instanceof ConfigurationError ? error.problems : [];
+  }
+}
+
+describe(readPlanVariables, () => {
+  it('reads assignments, comments and blank lines, and names without an effect on access', () => {
+    const text = [
+      ...['\uFEFF# a comment', '', '   ', '  # indented', 'PORT=3005', 'export HOST=127.0.0.1'],
+      ...['AUTH_REQUIRED_LOGIN_PROVIDERS = "okta" # why', 'ADMIN_TOKENS_FILE=', 'https_proxy=x'],
+      ...["AUTH_PROVIDERS_CONFIG_JSON='[", '  {"id": "okta"}', "]'", 'OTEL_SERVICE_NAME=gate'],
+      ...['SERVICE_MASTER_SECRET_FILE=/run/secret', 'SERVICE_PUBLIC_URL=https://a.example/?b=c'],
+    ];
+    const variables = {
+      ...{ PORT: '3005', HOST: '127.0.0.1', AUTH_REQUIRED_LOGIN_PROVIDERS: 'okta' },
+      ...{ ADMIN_TOKENS_FILE: '', https_proxy: 'x', OTEL_SERVICE_NAME: 'gate' },
+      AUTH_PROVIDERS_CONFIG_JSON: '[\n  {"id": "okta"}\n]',
+      SERVICE_MASTER_SECRET_FILE: '/run/secret',
+      SERVICE_PUBLIC_URL: 'https://a.example/?b=c',
+    };
+    expect(read(text.join('\n'))).toEqual(variables);
+    expect(read(text.join('\r\n'))).toEqual({ ...variables });
+    expect(read('')).toEqual({});
+  });
+
+  it.each([
+    ['AUTH_REQUIRED_LOGIN_PROVIDER', 'did you mean AUTH_REQUIRED_LOGIN_PROVIDERS?'],
+    ['auth_required_login_providers', 'did you mean AUTH_REQUIRED_LOGIN_PROVIDERS?'],
+    ['Port', 'did you mean PORT?'],
+    ['NO_SUCH_NAME_AT_ALL', 'is not a variable of this server.'],
+    ['NODE_ENV', 'is not a variable of this server.'],
+    ['constructor', 'is not a variable of this server.'],
+  ])('refuses the name %s', (name, message) => {
+    expect(problemsOf(`PORT=1\n${name}=okta\n`)).toEqual([
+      { variable: name, message: expect.stringContaining(message) },
+    ]);
+  });
+
+  it.each([
+    ['AUTH_REQUIRED_LOGIN_PROVIDERS okta', 'line 2'],
+    ['AUTH_REQUIRED_LOGIN_PROVIDERS: okta', 'line 2'],
+    ['AUTH_REQUIRED_LOGIN_PROVIDERS', 'line 2'],
+    ['=okta', 'line 2'],
+    ['AUTH-REQUIRED-LOGIN-PROVIDERS=okta', 'line 2'],
+    ['set AUTH_REQUIRED_LOGIN_PROVIDERS=okta', 'line 2'],
+    ['; a comment of another format', 'line 2'],
+    ['AUTH_REQUIRED_LOGIN_PROVIDERS="okta', 'line 2'],
+    ['AUTH_REQUIRED_LOGIN_PROVIDERS="okta" HOST=x', 'line 2'],
+    ["AUTH_PROVIDERS_CONFIG_JSON='[\n]' AUTH_REQUIRED_LOGIN_PROVIDERS=okta", 'line 3'],
+  ])('refuses the line %j', (line, variable) => {
+    expect(problemsOf(`PORT=1\n${line}\nHOST=127.0.0.1\n`)).toContainEqual({
+      variable,
+      message: expect.any(String),
+    });
+  });
+
+  it('reports every line, and no value of any', () => {
+    const problems = problemsOf('SECRT=hidden\nhidden\nAUTH_REQUIRED_LOGIN_PROVIDER=hidden') ?? [];
+    expect(problems).toHaveLength(3);
+    expect(JSON.stringify(problems)).not.toContain('hidden');
+  });
+});

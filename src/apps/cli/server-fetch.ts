@@ -1,0 +1,62 @@
+import type { IncomingMessage } from 'node:http';
+import { answerTooLarge, MAX_ANSWER_BYTES } from '../../packages/client/api/answer-text.js';
+import type { FetchAnswer } from '../../packages/client/api/answer-text.js';
+import type { Fetch } from '../../packages/client/api/api-client-transport.js';
+
+/** undefined = the global fetch, which takes as long to load as the rest of a short command. */
+export let serverFetch: Fetch | undefined = exchange;
+
+/** Node's http client does not support proxies. */
+export function useGlobalFetch(): void {
+  serverFetch = undefined;
+}
+
+type Init = Parameters<Fetch>[1];
+
+async function exchange(url: string, init: Init): Promise<FetchAnswer> {
+  const { message, text } = await send(url, init);
+  const { statusCode: status = 0, headers } = message;
+  return {
+    status,
+    ok: status >= 200 && status < 300,
+    type: 'basic',
+    headers: { get: (name) => headers[name.toLowerCase()]?.toString() ?? null },
+    text: () => Promise.resolve(text),
+  };
+}
+
+async function send(url: string, init: Init): Promise<{ message: IncomingMessage; text: string }> {
+  // TLS takes as long to load as the other modules of a short command.
+  const { request } = await (url.startsWith('https:') ? import('node:https') : import('node:http'));
+  return new Promise((done, fail) => {
+    const { method, body, signal } = init;
+    const headers = {
+      ...init.headers,
+      // Set here, because Node sends the body of a DELETE without a length.
+      ...(body !== undefined && { 'content-length': Buffer.byteLength(body) }),
+    };
+    const sent = request(url, { method, headers, signal }, (message) => {
+      let text = '';
+      let bytes = 0;
+      message.setEncoding('utf8');
+      message.on('data', (chunk: string) => {
+        bytes += Buffer.byteLength(chunk);
+        if (bytes > MAX_ANSWER_BYTES) {
+          message.destroy(answerTooLarge(message.statusCode ?? 0));
+        } else {
+          text += chunk;
+        }
+      });
+      message.on('error', fail).on('end', () => done({ message, text }));
+    });
+    sent.on('error', (error: NodeJS.ErrnoException) => {
+      // The server had closed an idle connection and has not processed this request.
+      if (sent.reusedSocket && error.code === 'ECONNRESET') {
+        done(send(url, init));
+      } else {
+        fail(error);
+      }
+    });
+    sent.end(body);
+  });
+}

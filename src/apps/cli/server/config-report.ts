@@ -1,0 +1,205 @@
+import { parseEnv } from 'node:util';
+import { adminTlsFiles } from '../../../server/config/admin.config.js';
+import {
+  ConfigurationError,
+  ConfigurationReport,
+  type ConfigurationProblem,
+} from '../../../server/config/environment/configuration-error.js';
+import { gatherTexts, readValues } from '../../../server/config/read-environment.js';
+import { readSmallFile } from '../../../server/config/environment/small-file.js';
+import type { EnvironmentText } from '../../../server/config/environment/variable.js';
+import {
+  VARIABLE_NAMES,
+  variableOf,
+  type VariableName,
+  type Settings,
+} from '../../../server/config/settings.js';
+import { httpTlsFiles } from '../../../server/config/http.config.js';
+import { mtlsTlsFiles } from '../../../server/config/mtls.config.js';
+import { loadTlsContext } from '../../../server/config/tls/tls-files.js';
+import { printableProviders } from '../../../server/config/providers-file/provider-settings.js';
+import {
+  resolveSettings,
+  type ResolvedConfiguration,
+} from '../../../server/config/resolve-settings.js';
+import { admissionTable } from '../../../core/policy/admission/admission.js';
+import { findExpiries } from '../../../core/policy/findings/expiry.js';
+import type { LockoutFinding } from '../../../core/policy/findings/lockout.js';
+import { describePolicy } from '../../../core/policy/findings/describe-policy.js';
+import type { CliContext } from '../command.js';
+import { EXIT, usageError } from '../cli-error.js';
+
+type Context = CliContext<{ readonly file?: string }>;
+type CheckContext = CliContext<{ readonly file?: string; readonly online?: boolean }>;
+
+/** With --file, only its variables count, so that the result does not depend on the shell. */
+export function variablesToCheck({ environment, options }: Context): CliContext['environment'] {
+  if (options.file === undefined) {
+    return environment;
+  }
+  const file = readSmallFile(options.file);
+  if ('failure' in file) {
+    throw usageError(`--file names a file that ${file.failure}.`);
+  }
+  return { ...parseEnv(file.text) };
+}
+
+/** Exits with 78 if the server would not start, and with 1 if a finding is an error. */
+export async function check(context: CheckContext): Promise<number> {
+  const resolved = await resolveOrExplain(variablesToCheck(context));
+  if (resolved instanceof ConfigurationError) {
+    const { problems, warnings, message } = resolved;
+    context.output.result(
+      { ok: false, problems, warnings, findings: [], policy: [] },
+      [message, ...section('Warnings', warnings)].join('\n'),
+    );
+    return EXIT.configuration;
+  }
+  const { settings, warnings } = resolved;
+  const online = context.options.online === true ? await askProviders(settings) : [];
+  const findings = [...resolved.findings, ...(await findEnds(settings)), ...online];
+  const policy = describePolicy(settings);
+  const of = (severity: LockoutFinding['severity']): string[] =>
+    findings.flatMap((finding) => (finding.severity === severity ? [finding.message] : []));
+  const errors = of('error');
+  const ok = errors.length === 0;
+  context.output.result(
+    { ok, problems: [], warnings, findings, policy, admission: admissionTable(settings) },
+    [
+      `${ok ? 'The configuration is valid.' : 'The server would start, and not do what is configured.'} The policy:`,
+      ...policy.map((sentence) => `  ${sentence}`),
+      ...section('Errors', errors),
+      ...section('Probably not intended', of('warning')),
+      ...section('Before older clients connect', of('notice')),
+      ...section('Warnings', warnings),
+    ].join('\n'),
+  );
+  return ok ? EXIT.ok : EXIT.refused;
+}
+
+/** Certificates, lists and client secrets that have expired, or end soon. */
+async function findEnds(settings: Settings): Promise<LockoutFinding[]> {
+  const { readExpiries } = await import('../../../server/providers/certificate/expiry.js');
+  const expiries = await readExpiries(settings, () => Promise.resolve());
+  return findExpiries(expiries, Date.now());
+}
+
+async function askProviders(settings: Settings): Promise<LockoutFinding[]> {
+  const { diagnoseProviders } = await import('../../../server/providers/provider-diagnosis.js');
+  const steps = await diagnoseProviders(settings);
+  return steps.flatMap(({ provider, step, severity, message }) =>
+    severity === 'ok'
+      ? []
+      : [
+          {
+            ...{ severity, code: `provider-${step}`, params: { provider } },
+            message: `${provider}: ${message}.`,
+          },
+        ],
+  );
+}
+
+/** Unlike the server, it reads the certificates of all ports before it reports. */
+async function resolveOrExplain(
+  environment: EnvironmentText,
+): Promise<ResolvedConfiguration | ConfigurationError> {
+  try {
+    const resolved = resolveSettings(environment);
+    const problems = await certificateProblems(resolved.settings);
+    return problems.length === 0 ? resolved : new ConfigurationError(problems, resolved.warnings);
+  } catch (error) {
+    if (error instanceof ConfigurationError) {
+      return error;
+    }
+    throw error;
+  }
+}
+
+async function certificateProblems({
+  http,
+  admin,
+  mtls,
+}: Settings): Promise<readonly ConfigurationProblem[]> {
+  const sets = [
+    httpTlsFiles(http.tls),
+    admin.port === null ? null : adminTlsFiles(admin.tls),
+    mtlsTlsFiles(mtls),
+  ];
+  const results = await Promise.allSettled(sets.map(loadTlsContext));
+  return results.flatMap((result) => {
+    if (result.status === 'fulfilled') {
+      return [];
+    }
+    if (result.reason instanceof ConfigurationError) {
+      return result.reason.problems;
+    }
+    throw result.reason;
+  });
+}
+
+function section(title: string, lines: readonly string[]): string[] {
+  return lines.length === 0 ? [] : [`${title}:`, ...lines.map((line) => `  ${line}`)];
+}
+
+type Source = 'default' | 'environment' | 'file' | 'preset';
+
+interface PrintedVariable {
+  readonly value: unknown;
+  readonly source: Source;
+}
+
+export function print(context: Context): void {
+  const environment = variablesToCheck(context);
+  const { settings } = resolveSettings(environment);
+  const variables = printedVariables(environment, settings);
+  const providers = printableProviders(settings.providers);
+  const lines = Object.entries(variables).map(
+    ([name, { value, source }]) => `${name}=${toText(value)}  (${source})`,
+  );
+  const ids = providers.map(
+    ({ id, type, displayName }) => `provider ${id}  ${type}  ${displayName}`,
+  );
+  context.output.result({ variables, providers }, [...lines, ...ids].join('\n'));
+}
+
+function printedVariables(
+  environment: EnvironmentText,
+  settings: Settings,
+): Record<string, PrintedVariable> {
+  // `resolveSettings` has reported all problems already.
+  const report = new ConfigurationReport();
+  const texts = gatherTexts(environment, report);
+  const values: Partial<Record<VariableName, unknown>> = {
+    ...readValues(texts, report),
+    // Its default depends on other variables.
+    AUTH_OFFBOARDING_ENABLED: settings.auth.offboarding.enabled,
+  };
+  const presence = (name: VariableName) => (texts.has(name) ? 'set' : 'not set');
+  const print = (name: VariableName): PrintedVariable => ({
+    value: variableOf(name).secret === true ? presence(name) : withoutUserInfo(values[name]),
+    source: texts.has(name) ? sourceOf(environment, name) : 'default',
+  });
+  return Object.fromEntries(VARIABLE_NAMES.map((name) => [name, print(name)]));
+}
+
+/** Removes user information: the address of a proxy may contain a name and a password. */
+function withoutUserInfo(value: unknown): unknown {
+  return typeof value === 'string' ? value.replace(/^(https?:\/\/)[^/@]*@/i, '$1') : value;
+}
+
+function sourceOf(environment: EnvironmentText, name: string): Source {
+  if ((environment[name] ?? '') !== '') {
+    return 'environment';
+  }
+  return (environment[`${name}_FILE`] ?? '') === '' ? 'preset' : 'file';
+}
+
+function toText(value: unknown): string {
+  if (value === null) {
+    return '';
+  }
+  if (Array.isArray(value)) {
+    return value.join(',');
+  }
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}

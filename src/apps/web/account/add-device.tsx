@@ -1,0 +1,377 @@
+import type { TargetedSubmitEvent } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { WaitingDevice } from '../../../packages/client/api/api-client-answers.js';
+import {
+  approveDevice,
+  type DeviceApproval,
+} from '../../../packages/client/devices/device-approval.js';
+import { GatehouseProblem } from '../../../packages/client/api/problem.js';
+import type { DeviceKey } from '../../../packages/client/crypto/device-key.js';
+import { isOlderDeviceLink, readDeviceLink } from '../../../packages/client/devices/device-link.js';
+import { findDevice } from '../../../packages/client/devices/device-server.js';
+import { sealAccount } from '../../../packages/client/devices/device-sealing.js';
+import { deviceKeyWords } from '../../../core/protocol/device-words.js';
+import { readUserCode, showUserCode } from '../../../core/protocol/user-code.js';
+import { shownName } from '../browser-name.js';
+import { clientFor, serverUrl } from '../server.js';
+import {
+  done,
+  Loading,
+  NoticeLine,
+  problem,
+  useAction,
+  type Notice,
+  useNotedAction,
+} from '../ui/notice.js';
+import { formatDate } from '../i18n/format.js';
+import { t } from '../i18n/messages.js';
+import { Scanner } from './scanner.js';
+import { KeyForm } from './key-forms.js';
+import { pinOf } from './account-pins.js';
+import { rememberedKey, sessionWithKey } from './key-memory.js';
+import {
+  keptKeyOf,
+  noteReplaced,
+  UNKNOWN_DEVICE,
+  type PendingDevice,
+  type Session,
+} from './tab-state.js';
+import type { AccountActions } from './use-account.js';
+
+export interface AddDeviceProps extends Omit<AccountActions, 'reload' | 'noteKey'> {
+  readonly device: PendingDevice;
+  readonly setDevice: (device: PendingDevice | null) => void;
+  readonly startSession: (session: Session, notice?: Notice) => void;
+}
+
+export function AddDevice(props: AddDeviceProps) {
+  const { device, setDevice, notify } = props;
+  const [words, showWords] = useState<readonly string[] | null>(null);
+  const close = () => {
+    notify(null);
+    setDevice(null);
+  };
+  if (words !== null) {
+    return <ApprovedWords words={words} close={close} />;
+  }
+  return (
+    <section aria-labelledby="add-device">
+      <h2 id="add-device">{t.add.title}</h2>
+      {device.userCode === null ? (
+        <CodeForm {...props} />
+      ) : (
+        <FindDevice key={device.userCode} userCode={device.userCode} {...{ ...props, showWords }} />
+      )}
+      <div class="row">
+        <button type="button" class="link" onClick={close}>
+          {t.cancel}
+        </button>
+      </div>
+    </section>
+  );
+}
+
+interface ApprovedWordsProps {
+  readonly words: readonly string[];
+  readonly close: () => void;
+}
+
+/** Shown by this device alone: the new one asks for them, so that no server adds it to an account. */
+function ApprovedWords({ words, close }: ApprovedWordsProps) {
+  return (
+    <section aria-labelledby="add-device">
+      <h2 id="add-device">{t.add.typeWords}</h2>
+      <div class="lead" role="status">
+        <p>{t.add.typeWordsHint}</p>
+        <p class="words">{words.join(' ')}</p>
+      </div>
+      <button type="button" class="primary" onClick={close}>
+        {t.add.typed}
+      </button>
+    </section>
+  );
+}
+
+function CodeForm({ setDevice, notify }: AddDeviceProps) {
+  const [notice, show] = useState<Notice | null>(null);
+  const found = (device: PendingDevice) => {
+    notify(null);
+    setDevice(device);
+  };
+  const scan = (text: string) => {
+    const link = readDeviceLink(text);
+    if (link === null || link.serverUrl !== serverUrl()) {
+      return problem(() => (isOlderDeviceLink(text) ? t.add.older : t.add.notOurs));
+    }
+    found({ userCode: link.userCode, link });
+    return null;
+  };
+  const submit = (event: TargetedSubmitEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const typed = new FormData(event.currentTarget).get('code');
+    const code = readUserCode(typeof typed === 'string' ? typed.trim() : '');
+    if (code === null) {
+      show(problem(() => t.add.form));
+    } else {
+      found({ userCode: showUserCode(code), link: null });
+    }
+  };
+  return (
+    <>
+      <p>{t.add.lead}</p>
+      <Scanner hint={t.add.scanning} instead={() => t.add.typeCode} read={scan} />
+      <p class="divider">{t.signIn.or}</p>
+      <form onSubmit={submit}>
+        <CodeInput notice={notice} />
+        <button type="submit" class="primary">
+          {t.add.submit}
+        </button>
+      </form>
+    </>
+  );
+}
+
+function CodeInput({ notice }: { readonly notice: Notice | null }) {
+  const field = useRef<HTMLInputElement>(null);
+  useEffect(() => void (notice !== null && field.current?.focus()), [notice]);
+  return (
+    <div class="field">
+      <label for="code">{t.add.label}</label>
+      <input
+        ref={field}
+        id="code"
+        name="code"
+        class="big"
+        placeholder="WDJB-MJHT"
+        autocomplete="off"
+        autocapitalize="characters"
+        spellcheck={false}
+        aria-invalid={notice !== null}
+        aria-describedby="code-problem"
+        required
+      />
+      <NoticeLine id="code-problem" notice={notice} />
+    </div>
+  );
+}
+
+interface FoundDevice {
+  readonly waiting: WaitingDevice;
+  readonly isKeyed: boolean;
+}
+
+interface FindDeviceProps extends AddDeviceProps {
+  readonly userCode: string;
+  readonly showWords: (words: readonly string[]) => void;
+}
+
+function FindDevice({ userCode, ...props }: FindDeviceProps) {
+  const { device, setDevice, session, endSession, notify } = props;
+  const [found, setFound] = useState<FoundDevice | null>(null);
+  const { run } = useAction(notify, endSession);
+  const find = async () => {
+    const client = clientFor(session.token);
+    const isKeyed = hasHadKey(session) || (await client.profile()).keyMode === 'keyed';
+    const waiting = await findDevice(client, userCode);
+    if (device.link === null || device.link.publicKey === waiting.publicKey) {
+      setFound({ waiting, isKeyed });
+    } else {
+      setDevice(null);
+      notify(problem(() => t.add.otherKey));
+    }
+  };
+  const load = () => run(() => find().catch((error: unknown) => requestAnotherCode(error, props)));
+  useEffect(load, []);
+  return found === null ? (
+    <Loading retry={load} notify={notify} />
+  ) : (
+    <Approval userCode={userCode} found={found} {...props} />
+  );
+}
+
+/** A browser that has had the key of the account hands it over, whatever the server says. */
+function hasHadKey({ accountId }: Session): boolean {
+  const isHere = rememberedKey(accountId) !== null || keptKeyOf(accountId) !== null;
+  return isHere || pinOf(accountId) !== null;
+}
+
+/** Requests another code if this one is unknown, expired or used. */
+function requestAnotherCode(error: unknown, { setDevice, notify }: AddDeviceProps): void {
+  const code = error instanceof GatehouseProblem ? error.code : '';
+  if (code !== 'not-found' && code !== 'already-answered') {
+    throw error;
+  }
+  setDevice(UNKNOWN_DEVICE);
+  notify(problem(() => t.add.noneWaits));
+}
+
+interface ApprovalProps extends FindDeviceProps {
+  readonly found: FoundDevice;
+}
+
+/** Shows the device and asks for consent, because a stranger may have sent the code or the link. */
+function Approval({ userCode, found, ...props }: ApprovalProps) {
+  const { device, session, setDevice, notify, showWords } = props;
+  const { waiting, isKeyed } = found;
+  const client = clientFor(session.token);
+  const refuse = async () => {
+    await client.devices.refuse(waiting.id);
+    setDevice(null);
+    notify(done(() => t.add.refused));
+  };
+  const { accountId } = session;
+  const isLink = device.link !== null;
+  const orAnother = (work: Promise<void>) =>
+    work.catch((error: unknown) => requestAnotherCode(error, props));
+  const approve = async (entered: EnteredKey | null) => {
+    const words = await approveWith(entered, waiting, props);
+    if (words === null) {
+      notify(done(() => t.add.added));
+      setDevice(null);
+    } else {
+      showWords(words);
+    }
+  };
+  return (
+    <>
+      <DeviceFacts {...{ userCode, waiting, accountId, isLink }} />
+      <Consent
+        {...{ isLink, isKeyed, accountId }}
+        needsKey={isKeyed && rememberedKey(accountId) === null}
+        approve={(entered) => orAnother(approve(entered))}
+        refuse={() => orAnother(refuse())}
+        {...props}
+      />
+    </>
+  );
+}
+
+interface EnteredKey {
+  readonly key: DeviceKey;
+  /** False if a passkey opened it. */
+  readonly isTyped: boolean;
+}
+
+/**
+ * Approves, with an entered key with a new session, which this tab continues with.
+ *
+ * @returns the words to show
+ */
+async function approveWith(
+  entered: EnteredKey | null,
+  waiting: WaitingDevice,
+  { device: { link }, session, startSession }: AddDeviceProps,
+): Promise<DeviceApproval['words']> {
+  const { token, accountId } = session;
+  const client = clientFor(token);
+  const key = entered?.key ?? rememberedKey(accountId);
+  const account = { accountId, key, pin: pinOf(accountId) };
+  if (entered === null && key !== null) {
+    // The server requires a recent login here, so that an unattended tab adds no device.
+    const { pin } = account;
+    const handed = {
+      ...account,
+      encryptionMode: pin?.mode ?? 'e2ee',
+      settings: pin?.settings ?? null,
+    };
+    const { sealed, words } = await sealAccount(waiting, handed, link?.linkSecret ?? null);
+    await client.devices.approve(waiting.id, sealed);
+    return words;
+  }
+  const { login, words } = await approveDevice(client, waiting, account, link);
+  if (login !== null && entered !== null) {
+    noteReplaced(session);
+    const isKeyEntered = entered.isTyped || session.isKeyEntered;
+    startSession(sessionWithKey(login, entered.key, isKeyEntered));
+  }
+  return words;
+}
+
+interface DeviceFactsProps {
+  readonly userCode: string;
+  readonly waiting: WaitingDevice;
+  readonly accountId: string;
+  readonly isLink: boolean;
+}
+
+function DeviceFacts({ userCode, waiting, accountId, isLink }: DeviceFactsProps) {
+  const { client, address, createdAt } = waiting;
+  const name = client.name === null ? t.add.unnamed : shownName(client.name);
+  return (
+    <>
+      <dl>
+        <dt>{t.add.device}</dt>
+        <dd>{[name, client.platform].filter(Boolean).join(', ')}</dd>
+        <dt>{t.add.address}</dt>
+        <dd class="code">{address}</dd>
+        <dt>{t.add.asked}</dt>
+        <dd>{formatDate(createdAt)}</dd>
+        <dt>{t.add.code}</dt>
+        <dd class="code">{userCode}</dd>
+        <dt>{t.overview.id}</dt>
+        <dd class="code">{accountId}</dd>
+      </dl>
+      {!isLink && (
+        <div class="lead">
+          <p>{t.add.check}</p>
+          <p class="words">{deviceKeyWords(waiting).join(' ')}</p>
+        </div>
+      )}
+    </>
+  );
+}
+
+interface ConsentProps extends Pick<AccountActions, 'endSession'> {
+  readonly isLink: boolean;
+  readonly isKeyed: boolean;
+  readonly needsKey: boolean;
+  readonly accountId: string;
+  /** @param entered null where no key is asked for */
+  readonly approve: (entered: EnteredKey | null) => Promise<void>;
+  readonly refuse: () => Promise<void>;
+}
+
+function Consent({ isLink, isKeyed, needsKey, accountId, ...acts }: ConsentProps) {
+  const { approve, refuse, endSession } = acts;
+  const { notice, isBusy, run } = useNotedAction(endSession);
+  const check = <RequiredCheck label={isLink ? t.add.mine : t.add.same} />;
+  return (
+    <>
+      <p>{isKeyed ? t.add.consentKeyed : t.add.consent}</p>
+      {needsKey ? (
+        <KeyForm
+          use={(key, isTyped) => approve({ key, isTyped })}
+          keptFor={accountId}
+          endSession={endSession}
+          label={t.add.approve}
+        >
+          {check}
+        </KeyForm>
+      ) : (
+        <form
+          onSubmit={(event) => {
+            event.preventDefault();
+            run(() => approve(null));
+          }}
+        >
+          {check}
+          <button type="submit" class="primary" disabled={isBusy}>
+            {t.add.approve}
+          </button>
+        </form>
+      )}
+      <NoticeLine notice={notice} />
+      <button type="button" class="link danger" disabled={isBusy} onClick={() => run(refuse)}>
+        {t.add.refuse}
+      </button>
+    </>
+  );
+}
+
+function RequiredCheck({ label }: { readonly label: string }) {
+  return (
+    <label class="check">
+      <input type="checkbox" required /> {label}
+    </label>
+  );
+}

@@ -1,0 +1,104 @@
+import type { TargetedSubmitEvent } from 'preact';
+import { useState } from 'preact/hooks';
+import type { AskedQuestion } from '../../../../core/protocol/agent-request.js';
+import type { QuestionAnswer } from '../../../../core/protocol/request-answer.js';
+import { markText } from '../../../../packages/client/approvals/marked-text.js';
+import { requestMessages } from '../../i18n/request-messages.js';
+import { MarkedText } from './marked-text.js';
+import { NoticeLine, problem, type Notice } from '../../ui/notice.js';
+
+interface QuestionFormProps {
+  readonly questions: readonly AskedQuestion[];
+  readonly isBusy: boolean;
+  readonly send: (answers: readonly QuestionAnswer[]) => void;
+}
+
+/** The questions with their options, as fields that are named by their place: ids are of the agent. */
+export function QuestionForm({ questions, isBusy, send }: QuestionFormProps) {
+  const { form } = requestMessages;
+  const [notice, show] = useState<Notice | null>(null);
+  const submit = (event: TargetedSubmitEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const data = new FormData(event.currentTarget);
+    const answers = questions.map((question, index) => answerIn(data, question, index));
+    const whole = answers.filter((one) => one !== null);
+    show(whole.length === answers.length ? null : problem(() => requestMessages.form.incomplete));
+    if (whole.length === answers.length) {
+      send(whole);
+    }
+  };
+  return (
+    <form onSubmit={submit}>
+      {questions.map((question, index) => (
+        <Question key={index} question={question} index={index} />
+      ))}
+      <NoticeLine notice={notice} />
+      <button type="submit" class="primary wide" disabled={isBusy}>
+        {form.send}
+      </button>
+    </form>
+  );
+}
+
+interface QuestionProps {
+  readonly question: AskedQuestion;
+  readonly index: number;
+}
+
+function Question({ question: { text, options, multiple, custom }, index }: QuestionProps) {
+  const { form, view } = requestMessages;
+  return (
+    <fieldset>
+      <legend dir="auto">
+        <Prose text={text} /> <span class="badge">{view.saysTheAgent}</span>
+      </legend>
+      {multiple && <p class="hint">{form.several}</p>}
+      {options.map(({ label, description }, at) => (
+        <label key={at} class="check option">
+          <input type={multiple ? 'checkbox' : 'radio'} name={`question-${index}`} value={at} />
+          <span dir="auto">
+            <Prose text={label} />
+            {description !== '' && (
+              <span class="hint">
+                <Prose text={description} />
+              </span>
+            )}
+          </span>
+        </label>
+      ))}
+      {custom && (
+        <div class="field">
+          <label for={`own-${index}`}>{options.length === 0 ? form.answer : form.own}</label>
+          <input id={`own-${index}`} name={`own-${index}`} maxLength={2000} autocomplete="off" />
+        </div>
+      )}
+    </fieldset>
+  );
+}
+
+function Prose({ text }: { readonly text: string }) {
+  return (
+    <>
+      {markText(text, 'prose').map((line, index) => (
+        <MarkedText key={index} line={line} />
+      ))}
+    </>
+  );
+}
+
+/** @returns null unless something fitting was chosen */
+function answerIn(
+  data: FormData,
+  { id, options, multiple, custom }: AskedQuestion,
+  index: number,
+): QuestionAnswer | null {
+  const chosen = data.getAll(`question-${index}`).map((at) => options[Number(at)]?.id ?? '');
+  const own = data.get(`own-${index}`);
+  const text = custom && typeof own === 'string' ? own.trim() : '';
+  // A text replaces the choice where only one answer is taken.
+  const picked = text !== '' && !multiple ? [] : chosen;
+  if (picked.length === 0 && text === '') {
+    return null;
+  }
+  return text === '' ? { id, options: picked } : { id, options: picked, text };
+}

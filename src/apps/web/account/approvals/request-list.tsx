@@ -1,0 +1,89 @@
+import { markLine, textOfLine } from '../../../../packages/client/approvals/marked-text.js';
+import { summaryOf } from '../../../../packages/client/approvals/show-request.js';
+import type { AgentRequest } from '../../../../core/protocol/agent-request.js';
+import { formatRelative } from '../../i18n/format.js';
+import { requestMessages } from '../../i18n/request-messages.js';
+import { Icon, type IconName } from '../../ui/icon.js';
+import { SectionHead } from '../../ui/section-head.js';
+import { requestHash } from './request-address.js';
+import type { RequestEnd, RequestItem } from './use-requests.js';
+
+/** The requests in the order in which they came: an answered one keeps its place. */
+export function RequestList({ items }: { readonly items: readonly RequestItem[] }) {
+  const { list } = requestMessages;
+  return (
+    <section aria-labelledby="waiting-requests">
+      <SectionHead id="waiting-requests" title={list.title} lead={list.lead} />
+      {items.length === 0 ? (
+        <div class="empty">
+          <Icon name="check" />
+          <strong>{list.none}</strong>
+          <span>{list.noneHint}</span>
+        </div>
+      ) : (
+        <ul class="requests">
+          {items.map((item) => (
+            <Row key={item.id} item={item} />
+          ))}
+        </ul>
+      )}
+    </section>
+  );
+}
+
+function Row({ item: { id, found, end } }: { readonly item: RequestItem }) {
+  const { list } = requestMessages;
+  const opened = found.kind === 'opened' ? found.request : null;
+  return (
+    <li class={end === null ? undefined : 'ended'}>
+      <span class={end === null ? 'tile accent' : 'tile'}>
+        <Icon name={opened === null ? 'lock' : ICONS[opened.kind]} />
+      </span>
+      <div>
+        <a href={requestHash(id)}>
+          {opened === null ? list.sealed : <bdi class="summary">{summaryOf(opened)}</bdi>}
+        </a>
+        {opened !== null && (
+          <span class="hint">
+            <bdi>{onLine(opened.host)}</bdi> · <bdi>{onLine(opened.cwd)}</bdi>
+          </span>
+        )}
+        {/* One line in any state, so that no other request moves when this one ends. */}
+        <span class="hint state">
+          {end === null ? (
+            found.stored !== null && list.asked(formatRelative(found.stored.createdAt))
+          ) : (
+            <EndBadge end={end} />
+          )}
+        </span>
+      </div>
+    </li>
+  );
+}
+
+function onLine(text: string): string {
+  return textOfLine(markLine(text, 'command'));
+}
+
+const ICONS: Readonly<Record<AgentRequest['kind'], IconName>> = {
+  permission: 'terminal',
+  user_action: 'bell',
+};
+
+export function EndBadge({ end }: { readonly end: RequestEnd }) {
+  const { badge, icon } = BADGES[end.kind];
+  return (
+    <span class={`badge ${badge}`}>
+      <Icon name={icon} />
+      {requestMessages.ends[end.kind]}
+    </span>
+  );
+}
+
+const BADGES: Readonly<Record<RequestEnd['kind'], { badge: string; icon: IconName }>> = {
+  sent: { badge: 'accent', icon: 'check' },
+  taken: { badge: 'good', icon: 'check' },
+  answered: { badge: '', icon: 'check' },
+  withdrawn: { badge: '', icon: 'exit' },
+  expired: { badge: 'caution', icon: 'alert' },
+};

@@ -1,0 +1,287 @@
+import { useEffect, useState } from 'preact/hooks';
+import { GatehouseProblem } from '../../../../packages/client/api/problem.js';
+import {
+  answerRequest,
+  type ShownableRequest,
+} from '../../../../packages/client/approvals/answer-request.js';
+import {
+  showRequest,
+  type FieldLabel,
+  type ShownField,
+} from '../../../../packages/client/approvals/show-request.js';
+import type { AgentRequest } from '../../../../core/protocol/agent-request.js';
+import type { AnswerChoice } from '../../../../core/protocol/request-answer.js';
+import { formatRelative } from '../../i18n/format.js';
+import { requestMessages } from '../../i18n/request-messages.js';
+import { clientFor } from '../../server.js';
+import { Icon } from '../../ui/icon.js';
+import { NoticeLine, problem, useAction, type Notice, type Notify } from '../../ui/notice.js';
+import type { AccountActions } from '../use-account.js';
+import type { AnswerKeys } from './answer-keys.js';
+import { MarkedText } from './marked-text.js';
+import { QuestionForm } from './question-form.js';
+import { EndBadge } from './request-list.js';
+import type { RequestEnd, RequestItem, Requests } from './use-requests.js';
+
+const TICK_MS = 15_000;
+
+interface RequestViewProps extends Pick<AccountActions, 'session' | 'endSession'> {
+  /** null where this account has no such request. */
+  readonly item: RequestItem | null;
+  readonly keys: AnswerKeys | null;
+  readonly isPlain: boolean;
+  readonly requests: Omit<Requests, 'items'>;
+}
+
+/** One request: the part that acts first, then where it comes from, then the decision. */
+export function RequestView({ item, ...props }: RequestViewProps) {
+  const { view } = requestMessages;
+  return (
+    <section aria-labelledby="request" class="request">
+      <p>
+        <a href="#requests" class="titled">
+          <Icon name="back" />
+          {view.toList}
+        </a>
+      </p>
+      {item === null ? (
+        <>
+          <h2 id="request" tabIndex={-1}>
+            {view.unknown}
+          </h2>
+          <p class="quiet">{view.unknownHint}</p>
+        </>
+      ) : (
+        <FoundRequest item={item} {...props} />
+      )}
+    </section>
+  );
+}
+
+type FoundProps = Omit<RequestViewProps, 'item'> & { readonly item: RequestItem };
+
+function FoundRequest({ item, ...props }: FoundProps) {
+  const { found, end } = item;
+  const { view } = requestMessages;
+  const isQuestion = found.kind === 'opened' && found.request.kind === 'user_action';
+  const title = isQuestion ? view.question : view.permission;
+  return (
+    <>
+      <div class="card-head">
+        <h2 id="request" tabIndex={-1}>
+          {found.kind === 'opened' ? title : view.unopened[found.kind]}
+        </h2>
+        {end !== null && <EndBadge end={end} />}
+      </div>
+      {found.kind === 'other-server' && <p class="code">{found.server}</p>}
+      {end === null && <Decision item={item} {...props} />}
+      {end !== null && found.kind === 'opened' && (
+        <>
+          <ActingFields request={found.request} hasForm={false} />
+          <ClaimedFields found={found} serverNow={props.requests.serverNow} />
+        </>
+      )}
+      {end !== null && <Ended end={end} />}
+    </>
+  );
+}
+
+/** The fields that {@link QuestionForm} shows. */
+const IN_FORM: readonly FieldLabel[] = ['question', 'option'];
+
+interface ActingFieldsProps {
+  readonly request: AgentRequest;
+  readonly hasForm: boolean;
+}
+
+/** The fields up to the last one that acts. */
+function ActingFields({ request, hasForm }: ActingFieldsProps) {
+  const [all] = partsOf(request);
+  const fields = hasForm ? all.filter(({ label }) => !IN_FORM.includes(label)) : all;
+  return (
+    <dl class="asked">
+      {fields.map((field, index) => (
+        <Field key={index} field={field} />
+      ))}
+    </dl>
+  );
+}
+
+interface ClaimedFieldsProps extends Pick<Requests, 'serverNow'> {
+  readonly found: ShownableRequest;
+}
+
+/** The words of the agent after the fields that act, and the expiry. */
+function ClaimedFields({ found: { request, stored }, serverNow }: ClaimedFieldsProps) {
+  const { view } = requestMessages;
+  const [, fields] = partsOf(request);
+  useTick();
+  return (
+    <dl class="asked">
+      {fields.map((field, index) => (
+        <Field key={index} field={field} />
+      ))}
+      <dt>{view.expires}</dt>
+      <dd>{formatRelative(stored.expiresAt, serverNow())}</dd>
+    </dl>
+  );
+}
+
+function partsOf(request: AgentRequest): [acting: ShownField[], claimed: ShownField[]] {
+  const { fields } = showRequest(request);
+  const end = fields.map(({ saysTheAgent }) => saysTheAgent).lastIndexOf(false) + 1;
+  return [fields.slice(0, end), fields.slice(end)];
+}
+
+function Field({ field: { label, name, saysTheAgent, lines } }: { readonly field: ShownField }) {
+  const { labels, view } = requestMessages;
+  return (
+    <>
+      <dt>
+        {labels[label]}
+        {name !== null && (
+          <>
+            {' '}
+            <bdi class="code" dir={saysTheAgent ? 'auto' : 'ltr'}>
+              <MarkedText line={name} />
+            </bdi>
+          </>
+        )}
+        {saysTheAgent && <span class="badge">{view.saysTheAgent}</span>}
+      </dt>
+      {/* Left to right, so that no text reorders what surrounds it. */}
+      <dd class={saysTheAgent ? undefined : 'acting'} dir={saysTheAgent ? 'auto' : 'ltr'}>
+        {lines.map((line, index) => (
+          <MarkedText key={index} line={line} />
+        ))}
+      </dd>
+    </>
+  );
+}
+
+/** The answers that this page can give to a request. */
+interface Possible {
+  readonly canAllow: boolean;
+  readonly canAnswer: boolean;
+  /** The reason why only a denial is possible; null where there is more. */
+  readonly reason: string | null;
+}
+
+function Decision({ item, keys, isPlain, ...props }: FoundProps) {
+  const [notice, show] = useState<Notice | null>(null);
+  const { found } = item;
+  const { view } = requestMessages;
+  const { isBusy, answer } = useAnswer({ item, keys, isPlain, ...props }, show);
+  const { canAllow, canAnswer, reason } = possibleAnswers(found, keys, isPlain);
+  const questions = found.kind === 'opened' ? (found.request.questions ?? []) : [];
+  return (
+    <>
+      {canAnswer && (
+        <QuestionForm {...{ questions, isBusy }} send={(answers) => answer({ answers })} />
+      )}
+      {found.kind === 'opened' && <ActingFields request={found.request} hasForm={canAnswer} />}
+      {/* The buttons stick to the window inside of this part only: an agent could hide what acts below. */}
+      <div class="after-acting">
+        {found.kind === 'opened' && (
+          <ClaimedFields found={found} serverNow={props.requests.serverNow} />
+        )}
+        {reason !== null && <p class="quiet">{reason}</p>}
+        {canAllow && keys?.isConfirmed === true && <p class="hint">{view.confirms}</p>}
+        <NoticeLine notice={notice} />
+        <div class="decision">
+          <button type="button" class="danger" disabled={isBusy} onClick={() => answer('deny')}>
+            {canAnswer ? view.decline : view.deny}
+          </button>
+          {canAllow && (
+            <button type="button" class="primary" disabled={isBusy} onClick={() => answer('allow')}>
+              {view.allow}
+            </button>
+          )}
+        </div>
+      </div>
+    </>
+  );
+}
+
+function possibleAnswers(
+  found: RequestItem['found'],
+  keys: AnswerKeys | null,
+  isPlain: boolean,
+): Possible {
+  const isOpened = found.kind === 'opened' && keys !== null && found.isSealed;
+  const isQuestion = isOpened && found.request.kind === 'user_action';
+  const canAllow = isOpened && !isQuestion && showRequest(found.request).canAllow;
+  const isTooLong = isOpened && !isQuestion && !canAllow;
+  return { canAllow, canAnswer: isQuestion, reason: whyNot(found.kind, isPlain, isTooLong) };
+}
+
+function useAnswer({ item, keys, requests, session, endSession }: FoundProps, show: Notify) {
+  const { found, id } = item;
+  const { isBusy, run } = useAction(show, endSession);
+  const send = async (choice: AnswerChoice): Promise<void> => {
+    const routes = clientFor(session.token).requests;
+    // A denial is accepted without the key, and then needs no passkey.
+    if (found.kind === 'opened' && !(choice === 'deny' && keys?.isConfirmed === true)) {
+      await answerRequest(routes, keys?.requests ?? null, found, choice);
+    } else {
+      await routes.deny(id);
+    }
+    requests.noteSent(id, typeof choice === 'string' ? choice : 'answer');
+  };
+  const answer = (choice: AnswerChoice) =>
+    run(() =>
+      send(choice).catch((error: unknown) => {
+        if (!isEnd(error)) {
+          throw error;
+        }
+        requests.reload();
+        show(problem(() => requestMessages.view.tooLate));
+      }),
+    );
+  return { isBusy, answer };
+}
+
+function whyNot(
+  kind: RequestItem['found']['kind'],
+  isPlain: boolean,
+  isTooLong: boolean,
+): string | null {
+  const { whyNot: reasons } = requestMessages;
+  if (kind !== 'opened') {
+    return kind === 'closed' ? null : reasons[kind];
+  }
+  if (isPlain) {
+    return reasons.plain;
+  }
+  return isTooLong ? reasons.tooLong : null;
+}
+
+function isEnd(error: unknown): boolean {
+  const codes = ['already-answered', 'request-expired', 'not-found'];
+  return error instanceof GatehouseProblem && codes.includes(error.code);
+}
+
+function Ended({ end }: { readonly end: RequestEnd }) {
+  const { endHints, view } = requestMessages;
+  const text =
+    end.kind === 'sent' || end.kind === 'taken'
+      ? endHints[end.kind][end.choice]
+      : endHints[end.kind];
+  return (
+    <>
+      <p role="status">{text}</p>
+      <a class="button" href="#requests">
+        {view.toList}
+      </a>
+    </>
+  );
+}
+
+/** Renders the relative times again. */
+function useTick(): void {
+  const [, tick] = useState(0);
+  useEffect(() => {
+    const timer = setInterval(() => tick((count) => count + 1), TICK_MS);
+    return () => clearInterval(timer);
+  }, []);
+}

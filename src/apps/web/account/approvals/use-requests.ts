@@ -1,0 +1,169 @@
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
+import type {
+  RequestRoutes,
+  StoredRequest,
+} from '../../../../packages/client/approvals/request-routes.js';
+import { isSameServer } from '../../../../packages/client/notifications/notification-routing.js';
+import {
+  openRequest,
+  type ShownableRequest,
+  type UnopenedRequest,
+} from '../../../../packages/client/approvals/answer-request.js';
+import { requiresSignIn } from '../../i18n/failure.js';
+import { clientFor, serverUrl } from '../../server.js';
+import { failure } from '../../ui/notice.js';
+import type { Account, AccountActions } from '../use-account.js';
+import type { AnswerKeys } from './answer-keys.js';
+import { useReloadAtExpiry } from './waiting-requests.js';
+
+/** The answer that this page sent. */
+export type SentChoice = 'allow' | 'deny' | 'answer';
+
+/** The end of a request, as this page knows it. */
+export type RequestEnd =
+  /** Answered here; `taken` once the computer closed the request with an answer. */
+  | { readonly kind: 'sent' | 'taken'; readonly choice: SentChoice }
+  | { readonly kind: 'answered' | 'withdrawn' | 'expired' };
+
+/** A request of the list. It keeps its place until the list is opened again. */
+export interface RequestItem {
+  readonly id: string;
+  readonly found: ShownableRequest | UnopenedRequest;
+  /** null while it waits. */
+  readonly end: RequestEnd | null;
+}
+
+export interface Requests {
+  /** null while they are loading. */
+  readonly items: readonly RequestItem[] | null;
+  /** The clock of the server, which judges the expiry: that of this device may be wrong. */
+  readonly serverNow: () => number;
+  readonly reload: () => void;
+  readonly noteSent: (id: string, choice: SentChoice) => void;
+}
+
+/**
+ * Loads the open requests, the oldest first. A request that ends keeps its place, so that no other
+ * one moves under a thumb.
+ *
+ * @param keys undefined while they are loading
+ */
+export function useRequests(
+  account: Account,
+  keys: AnswerKeys | null | undefined,
+  { session, endSession, notify }: Pick<AccountActions, 'session' | 'endSession' | 'notify'>,
+): Requests {
+  const [items, setItems] = useState<readonly RequestItem[] | null>(null);
+  const known = useRef<readonly RequestItem[]>([]);
+  const latest = useRef(0);
+  const offsetMs = useServerOffset();
+  const show = (next: readonly RequestItem[]) => {
+    known.current = next;
+    setItems(next);
+  };
+  const load = useCallback(async () => {
+    const turn = (latest.current += 1);
+    const { requests } = clientFor(session.token);
+    const next = await nextItems(requests, known.current, keys ?? null);
+    if (turn === latest.current) {
+      // An answer may have been sent meanwhile.
+      show(next.map((item) => ({ ...item, end: item.end ?? endOf(known.current, item.id) })));
+    }
+  }, [session.token, keys]);
+  const reload = useCallback(() => {
+    if (keys !== undefined) {
+      load().catch((error: unknown) =>
+        (requiresSignIn(error) ? endSession : notify)(failure(error)),
+      );
+    }
+  }, [load, keys]);
+  useEffect(reload, [account, reload]);
+  const waiting = (items ?? []).filter((item) => !isEnded(item));
+  const ends = waiting.flatMap(({ found: { stored } }) => (stored ? [stored.expiresAt] : []));
+  useReloadAtExpiry(ends, offsetMs, reload);
+  const noteSent: Requests['noteSent'] = (id, choice) => {
+    const end = { kind: 'sent', choice } as const;
+    show(known.current.map((item) => (item.id === id ? { ...item, end } : item)));
+  };
+  return { items, reload, noteSent, serverNow: () => Date.now() + offsetMs };
+}
+
+/** Returns the milliseconds by which the clock of the server is ahead; 0 until it is known. */
+function useServerOffset(): number {
+  const [offsetMs, setOffset] = useState(0);
+  useEffect(() => {
+    const read = async () => {
+      const { headers } = await fetch(`${serverUrl()}/v1/features`, { method: 'HEAD' });
+      const serverMs = Date.parse(headers.get('date') ?? '');
+      setOffset(Number.isNaN(serverMs) ? 0 : serverMs - Date.now());
+    };
+    read().catch(() => undefined);
+  }, []);
+  return offsetMs;
+}
+
+/** Requests that are open, after those that were listed before. */
+async function nextItems(
+  routes: RequestRoutes,
+  before: readonly RequestItem[],
+  keys: AnswerKeys | null,
+): Promise<RequestItem[]> {
+  const open = (await routes.list()).map(({ id }) => id);
+  const ids = [...before.map(({ id }) => id), ...open];
+  const items: RequestItem[] = [];
+  for (const id of new Set(ids)) {
+    const old = before.find((item) => item.id === id);
+    items.push(await nextItem(routes, id, old, open.includes(id), keys));
+  }
+  return items;
+}
+
+async function nextItem(
+  routes: RequestRoutes,
+  id: string,
+  old: RequestItem | undefined,
+  isOpen: boolean,
+  keys: AnswerKeys | null,
+): Promise<RequestItem> {
+  if (old !== undefined && (isOpen ? isSettled(old, keys) : isEnded(old))) {
+    return old;
+  }
+  const requests = keys?.requests ?? null;
+  const found = await openRequest(routes, id, { requests, isKnownServer });
+  return found.kind === 'closed'
+    ? { id, found: old?.found ?? found, end: endedAs(found.stored, old?.end ?? null) }
+    : { id, found, end: old?.end ?? null };
+}
+
+/** True for a request that needs no other reading: it is open, and was opened with these keys. */
+function isSettled({ found }: RequestItem, keys: AnswerKeys | null): boolean {
+  return found.kind === 'opened' || (found.kind === 'no-key' && keys === null);
+}
+
+function isEnded({ end }: RequestItem): boolean {
+  return end !== null && end.kind !== 'sent';
+}
+
+function endedAs(stored: StoredRequest | null, before: RequestEnd | null): RequestEnd {
+  const state = stored?.state ?? 'expired';
+  if (state === 'answered' && before?.kind === 'sent') {
+    return { kind: 'taken', choice: before.choice };
+  }
+  return { kind: state === 'open' ? 'expired' : state };
+}
+
+function endOf(items: readonly RequestItem[], id: string): RequestEnd | null {
+  return items.find((item) => item.id === id)?.end ?? null;
+}
+
+/**
+ * True for the address of this page, and on one computer for each of its own addresses: the command
+ * may use another one than the browser.
+ */
+function isKnownServer(url: string): boolean {
+  return isSameServer(url, serverUrl()) || (isLoopback(url) && isLoopback(serverUrl()));
+}
+
+function isLoopback(url: string): boolean {
+  return URL.canParse(url) && /^(localhost|127\.[\d.]+|\[::1\])$/.test(new URL(url).hostname);
+}

@@ -1,0 +1,139 @@
+import type { SavedPushToken } from '../../../../packages/client/api/api-client-answers.js';
+import { readWebPushToken } from '../../../../packages/client/notifications/web-push.js';
+import { shownName } from '../../browser-name.js';
+import { clientFor } from '../../server.js';
+import { Icon, type IconName } from '../../ui/icon.js';
+import { done, NoticeLine, useNotedAction } from '../../ui/notice.js';
+import { formatRelative } from '../../i18n/format.js';
+import { t } from '../../i18n/messages.js';
+import { unsubscribe } from '../notifications/push-subscription.js';
+import type { SectionProps } from '../use-account.js';
+import { Rename } from './rename.js';
+import { TestReceiver } from './test-receiver.js';
+import { SectionHead } from '../../ui/section-head.js';
+
+export function Receivers({ account, own, session, endSession, notify, reload }: SectionProps) {
+  const { notice, isBusy, run } = useNotedAction(endSession);
+  const { devices } = t;
+  const client = clientFor(session.token);
+  const act = (work: () => Promise<void>, outcome: 'renamed' | 'removed') =>
+    run(async () => {
+      await work();
+      notify(done(() => t.devices[outcome]));
+      reload();
+    });
+  const remove = async ({ token }: SavedPushToken) => {
+    await (token === own && unsubscribe());
+    await client.removePushToken(token);
+  };
+  const rename = ({ token }: SavedPushToken, name: string) =>
+    client.savePushToken(token, undefined, { name });
+  return (
+    <section aria-labelledby="receivers">
+      <SectionHead id="receivers" title={devices.receivers} lead={devices.receiversLead} />
+      {account.devices.length === 0 && <NoReceivers />}
+      <ul>
+        {account.devices.map((device) => (
+          <Receiver
+            key={device.id}
+            device={device}
+            isOwn={device.token === own}
+            isBusy={isBusy}
+            rename={(name) => act(() => rename(device, name), 'renamed')}
+            remove={() => act(() => remove(device), 'removed')}
+          />
+        ))}
+      </ul>
+      <NoticeLine notice={notice} />
+    </section>
+  );
+}
+
+function NoReceivers() {
+  const { devices, nav } = t;
+  return (
+    <div class="empty">
+      <strong>{devices.noReceivers}</strong>
+      <p>{devices.noReceiversHint}</p>
+      <a class="button" href="#notifications">
+        <Icon name="bell" />
+        {nav.notifications}
+      </a>
+    </div>
+  );
+}
+
+interface ReceiverProps {
+  readonly device: SavedPushToken;
+  readonly isOwn: boolean;
+  readonly isBusy: boolean;
+  readonly rename: (name: string) => void;
+  readonly remove: () => void;
+}
+
+function Receiver({ device, isOwn, isBusy, rename, remove }: ReceiverProps) {
+  const { devices } = t;
+  const kind = kindOf(device);
+  const name = device.name === null ? devices.unnamed[kind] : shownName(device.name);
+  const facts = [platformName(device), devices.added(formatRelative(device.createdAt))];
+  return (
+    <li>
+      <span class={isOwn ? 'tile accent' : 'tile'}>
+        <Icon name={ICONS[kind]} />
+      </span>
+      <div>
+        <span class="titled">
+          <strong>{name}</strong>
+          {isOwn && <span class="badge accent">{devices.thisBrowser}</span>}
+        </span>
+        <span class="quiet">{facts.filter((part) => part !== null).join(' · ')}</span>
+      </div>
+      <div class="row">
+        <TestReceiver device={device} name={name} isOwn={isOwn} />
+        <Rename
+          id={device.id}
+          name={device.name ?? ''}
+          title={devices.renameTitle}
+          label={`${devices.rename}: ${name}`}
+          isBusy={isBusy}
+          rename={rename}
+        />
+        <button
+          type="button"
+          class="danger"
+          disabled={isBusy}
+          aria-label={`${t.remove}: ${name}`}
+          onClick={remove}
+        >
+          {t.remove}
+        </button>
+      </div>
+    </li>
+  );
+}
+
+type Kind = keyof (typeof t)['devices']['unnamed'];
+
+const ICONS: Readonly<Record<Kind, IconName>> = {
+  web: 'browser',
+  ios: 'phone',
+  android: 'phone',
+  other: 'phone',
+};
+
+function kindOf({ token, platform }: SavedPushToken): Kind {
+  if (readWebPushToken(token) !== null) {
+    return 'web';
+  }
+  return platform === 'ios' || platform === 'android' ? platform : 'other';
+}
+
+/** Returns the platform of a device, or the push service that reaches it. */
+function platformName({ token, platform }: SavedPushToken): string | null {
+  const subscription = readWebPushToken(token);
+  if (subscription !== null) {
+    return new URL(subscription.endpoint).hostname;
+  }
+  const known: Readonly<Record<string, string>> = { ios: 'iOS', android: 'Android' };
+  return known[platform ?? ''] ?? platform;
+}

@@ -1,0 +1,59 @@
+import type { SavedPushToken } from '../../../../packages/client/api/api-client-answers.js';
+import { Dialog, useDialog } from '../../ui/dialog.js';
+import { done, NoticeLine, problem, useNotedAction } from '../../ui/notice.js';
+import { t } from '../../i18n/messages.js';
+import { Listing } from '../notifications/listing.js';
+import { showTest } from '../notifications/push-subscription.js';
+
+interface TestReceiverProps {
+  readonly device: SavedPushToken;
+  readonly name: string;
+  readonly isOwn: boolean;
+}
+
+/** A page cannot call push services without CORS, so a command tests the whole path. */
+export function TestReceiver({ device, name, isOwn }: TestReceiverProps) {
+  const dialog = useDialog();
+  const { tests } = t;
+  return (
+    <>
+      <button
+        type="button"
+        aria-label={`${tests.open} ${name}`}
+        onClick={() => dialog.current?.showModal()}
+      >
+        {tests.open}
+      </button>
+      <Dialog own={dialog} title={tests.title(name)}>
+        {isOwn && <ShowTest />}
+        <p>{tests.why}</p>
+        <Listing text={`gatehouse tokens test ${device.id}`} label={tests.title(name)} />
+        <p class="hint">{tests.outcome}</p>
+        <div class="row end">
+          <button type="button" onClick={() => dialog.current?.close()}>
+            {t.dismiss}
+          </button>
+        </div>
+      </Dialog>
+    </>
+  );
+}
+
+export function ShowTest() {
+  const { notice, show, isBusy, run } = useNotedAction();
+  const { tests } = t;
+  const test = async () => {
+    const isShown = await showTest(tests.sampleTitle, tests.sampleBody);
+    show(isShown ? done(() => t.tests.shown) : problem(() => t.tests.notShown));
+  };
+  return (
+    <>
+      <div class="row">
+        <button type="button" disabled={isBusy} onClick={() => run(test)}>
+          {tests.show}
+        </button>
+      </div>
+      <NoticeLine notice={notice} />
+    </>
+  );
+}

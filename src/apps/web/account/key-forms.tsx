@@ -1,0 +1,318 @@
+import type { ComponentChildren, RefObject, TargetedSubmitEvent } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { GatehouseProblem, ServerUnreachable } from '../../../packages/client/api/problem.js';
+import type { DeviceKey } from '../../../packages/client/crypto/device-key.js';
+import { serverUrl } from '../server.js';
+import { Icon } from '../ui/icon.js';
+import { lazyPart } from '../ui/lazy-part.js';
+import {
+  failure,
+  NoticeLine,
+  problem,
+  type Notice,
+  type Notify,
+  useNotedAction,
+} from '../ui/notice.js';
+import { t } from '../i18n/messages.js';
+import { KeyView } from './key-view.js';
+import type { ScannerProps } from './scanner.js';
+import { keptKeyOf } from './tab-state.js';
+
+const Scanner = lazyPart<ScannerProps>(async () => (await import('./scanner.js')).Scanner);
+
+interface KeyFormProps {
+  /** @param isEntered false if a passkey opened the key that this browser keeps */
+  readonly use: (key: DeviceKey, isEntered: boolean) => Promise<void>;
+  /** Receives a failure that only a new sign-in can fix. Default: the form shows it. */
+  readonly endSession?: ((notice: Notice) => void) | undefined;
+}
+
+interface ExistingKeyFormProps extends KeyFormProps {
+  /** Id of the field, because a page may have several. Default: key. */
+  readonly id?: string;
+  readonly label?: string;
+  /** Offers the camera, for a printed key. */
+  readonly isScanned?: boolean;
+  /** The account whose kept key a passkey may open, in place of typing it. */
+  readonly keptFor?: string | undefined;
+  /** The label where a passkey opens the key. Default: that of the form. */
+  readonly keptLabel?: string;
+  readonly isSecondary?: boolean;
+  /** Closes the dialog of the form. */
+  readonly cancel?: (() => void) | undefined;
+  readonly children?: ComponentChildren;
+}
+
+/** Refuses a key without an account: only {@link NewKeyForm} creates one. */
+export function KeyForm(props: ExistingKeyFormProps) {
+  const { use, endSession, keptFor, children, cancel, isSecondary = false } = props;
+  const { label = t.signIn.keySubmit, keptLabel = label } = props;
+  const { notice, show, isBusy, run } = useNotedAction(endSession);
+  const [isTyping, type] = useState(keptFor === undefined || keptKeyOf(keptFor) === null);
+  usePreloadedKeys(!isTyping);
+  const submit = (event: TargetedSubmitEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const secret = new FormData(event.currentTarget).get('key');
+    const read = () =>
+      isTyping ? readKey(typeof secret === 'string' ? secret : '') : openKeptKey(keptFor ?? '');
+    run(() => reportingUnknown(async () => use(await read(), isTyping), show));
+  };
+  const typeInstead = () => {
+    show(null);
+    type(true);
+  };
+  return (
+    <form onSubmit={submit}>
+      {isTyping && <TypedKey {...props} notice={notice} />}
+      {!isTyping && <p class="hint">{t.keep.opens}</p>}
+      {children}
+      {!isTyping && <NoticeLine notice={notice} />}
+      <Buttons cancel={cancel}>
+        <button type="submit" class={isSecondary ? '' : 'primary'} disabled={isBusy}>
+          {!isTyping && <Icon name="lock" />}
+          {isTyping ? label : keptLabel}
+        </button>
+      </Buttons>
+      {!isTyping && (
+        <button type="button" class="link" onClick={typeInstead}>
+          {t.keep.type}
+        </button>
+      )}
+    </form>
+  );
+}
+
+interface ButtonsProps extends Pick<ExistingKeyFormProps, 'cancel'> {
+  /** The button that submits the form. */
+  readonly children: ComponentChildren;
+}
+
+/** In a dialog, the buttons stand at its end. */
+function Buttons({ cancel, children }: ButtonsProps) {
+  return cancel === undefined ? (
+    <>{children}</>
+  ) : (
+    <div class="row end">
+      <button type="button" onClick={cancel}>
+        {t.cancel}
+      </button>
+      {children}
+    </div>
+  );
+}
+
+/** Reports a key without an account. */
+async function reportingUnknown(work: () => Promise<void>, show: Notify): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    if (!(error instanceof GatehouseProblem) || error.code !== 'not-found') {
+      throw error;
+    }
+    show(problem(() => t.signIn.noAccount));
+  }
+}
+
+type TypedKeyProps = Pick<ExistingKeyFormProps, 'id' | 'isScanned'> & Pick<KeyInputProps, 'notice'>;
+
+function TypedKey({ id = 'key', isScanned = false, notice }: TypedKeyProps) {
+  const field = useRef<HTMLInputElement>(null);
+  return (
+    <>
+      <AccountName />
+      <KeyInput id={id} own={field} notice={notice} />
+      {isScanned && <KeyScanner field={field} />}
+    </>
+  );
+}
+
+interface NewKeyFormProps extends Omit<KeyFormProps, 'use'> {
+  /** @param invitation the text as it was typed; null where the form has no such field */
+  readonly use: (key: DeviceKey, invitation: string | null) => Promise<void>;
+  readonly needsInvitation?: boolean;
+  readonly givenInvitation?: string;
+  readonly children?: ComponentChildren;
+}
+
+/** Creates a key, and the account only after its owner confirms that the key is saved. */
+export function NewKeyForm(props: NewKeyFormProps) {
+  const { use, endSession, needsInvitation = false, givenInvitation = '', children } = props;
+  const [key, setKey] = useState<DeviceKey | null>(null);
+  const [refused, refuseInvitation] = useState<Notice | null>(null);
+  const { notice, show, isBusy, run } = useNotedAction(endSession);
+  const create = reportingInvitation(use, refuseInvitation);
+  useEffect(() => void generateKey().then(setKey, (error) => show(failure(error))), []);
+  if (key === null) {
+    return <NoticeLine notice={notice} />;
+  }
+  const { newKey } = t;
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        const invitation = new FormData(event.currentTarget).get('invitation');
+        refuseInvitation(null);
+        run(() => create(key, typeof invitation === 'string' ? invitation.trim() : null));
+      }}
+    >
+      {needsInvitation && <InvitationInput given={givenInvitation} notice={refused} />}
+      <p>{newKey.lead}</p>
+      <AccountName />
+      <div class="field">
+        <label for="new-key">{newKey.label}</label>
+        <KeyView id="new-key" secret={key.secret} accountId={null} />
+      </div>
+      <label class="check">
+        <input type="checkbox" required /> {newKey.saved}
+      </label>
+      {children}
+      <NoticeLine notice={notice} />
+      <button type="submit" class="primary" disabled={isBusy}>
+        {newKey.submit}
+      </button>
+    </form>
+  );
+}
+
+/** Reports an invalid invitation next to its field, in place of the end of the form. */
+function reportingInvitation(use: NewKeyFormProps['use'], refuse: Notify): NewKeyFormProps['use'] {
+  return async (key, invitation) => {
+    try {
+      await use(key, invitation);
+    } catch (error) {
+      if (!(error instanceof GatehouseProblem) || error.code !== 'invitation-invalid') {
+        throw error;
+      }
+      refuse(failure(error));
+    }
+  };
+}
+
+interface KeyInputProps {
+  readonly id: string;
+  readonly own: RefObject<HTMLInputElement | null>;
+  readonly notice: Notice | null;
+}
+
+function KeyInput({ id, own, notice }: KeyInputProps) {
+  useEffect(() => void (notice !== null && own.current?.focus()), [notice]);
+  return (
+    <div class="field">
+      <label for={id}>{t.signIn.keyLabel}</label>
+      <input
+        ref={own}
+        id={id}
+        name="key"
+        type="password"
+        class="code"
+        autocomplete="current-password"
+        autocapitalize="none"
+        spellcheck={false}
+        placeholder="gatekey1…"
+        aria-invalid={notice !== null}
+        aria-describedby={`${id}-problem`}
+        required
+      />
+      <NoticeLine id={`${id}-problem`} notice={notice} />
+    </div>
+  );
+}
+
+/** Fills in the key of a printed sheet. The person submits it. */
+function KeyScanner({ field }: { readonly field: RefObject<HTMLInputElement | null> }) {
+  const read = (text: string) => {
+    if (!/^gatekey1/i.test(text)) {
+      return problem(() => t.signIn.keyNotScanned);
+    }
+    if (field.current !== null) {
+      field.current.value = text.toLowerCase();
+      field.current.focus();
+    }
+    return null;
+  };
+  return <Scanner hint={t.signIn.keyScan} instead={() => t.signIn.keyType} read={read} />;
+}
+
+interface InvitationInputProps {
+  readonly given: string;
+  readonly notice: Notice | null;
+}
+
+function InvitationInput({ given, notice }: InvitationInputProps) {
+  const field = useRef<HTMLInputElement>(null);
+  const { invitation, invitationHint } = t.newKey;
+  useEffect(() => void (notice !== null && field.current?.focus()), [notice]);
+  return (
+    <div class="field">
+      <label for="invitation">{invitation}</label>
+      <input
+        ref={field}
+        id="invitation"
+        name="invitation"
+        class="code"
+        autocomplete="off"
+        autocapitalize="characters"
+        spellcheck={false}
+        maxLength={64}
+        defaultValue={given}
+        placeholder="XXXX-XXXX-XXXX-XXXX-XXXX"
+        aria-describedby="invitation-problem invitation-hint"
+        aria-invalid={notice !== null}
+        required
+      />
+      <NoticeLine id="invitation-problem" notice={notice} />
+      <p id="invitation-hint" class="hint">
+        {invitationHint}
+      </p>
+    </div>
+  );
+}
+
+/** The user name under which a password manager saves the key. */
+function AccountName() {
+  return (
+    <input name="username" autocomplete="username" value={t.newKey.userName} readOnly hidden />
+  );
+}
+
+/** @param text the key, in either form, or the JSON file of the command-line client */
+export async function readKey(text: string): Promise<DeviceKey> {
+  const [, quoted] = /"d"\s*:\s*"([^"]*)"/.exec(text) ?? [];
+  return (await keys()).fromSecret(quoted ?? text.trim());
+}
+
+async function generateKey(): Promise<DeviceKey> {
+  return (await keys()).generate();
+}
+
+/** Loaded on demand: a person who signs in through a provider needs no key. */
+async function keys(): Promise<typeof DeviceKey> {
+  return (await import('../../../packages/client/crypto/device-key.js').catch(explainLoading))
+    .DeviceKey;
+}
+
+function explainLoading(cause: unknown): never {
+  throw new ServerUnreachable(serverUrl(), 'a file of the page cannot be loaded', { cause });
+}
+
+/** Asks for the passkey. The key may be forgotten by now, in another tab. */
+async function openKeptKey(accountId: string): Promise<DeviceKey> {
+  const { openWithPasskey, PasskeyProblem } = await passkeys();
+  const kept = keptKeyOf(accountId);
+  if (kept === null) {
+    throw new PasskeyProblem('damaged');
+  }
+  return openWithPasskey(kept);
+}
+
+function passkeys() {
+  return import('./passkey.js').catch(explainLoading);
+}
+
+/** @param withPasskey loads also what opens a kept key: browsers ask only soon after a click */
+function usePreloadedKeys(withPasskey: boolean): void {
+  useEffect(() => {
+    // The submission of the form reports the failure.
+    Promise.all([keys(), withPasskey ? passkeys() : null]).catch(() => undefined);
+  }, []);
+}

@@ -1,0 +1,166 @@
+import type { TargetedSubmitEvent } from 'preact';
+import { browserName, shownName, storedName } from '../../browser-name.js';
+import { Icon } from '../../ui/icon.js';
+import { done, NoticeLine, useNotedAction } from '../../ui/notice.js';
+import { notificationMessages } from '../../i18n/notification-messages.js';
+import { ShowTest } from '../devices/test-receiver.js';
+import type { SectionProps } from '../use-account.js';
+import { Listing } from './listing.js';
+import type { PartProps } from './push-preferences.js';
+import { unavailableReason } from './push-subscription.js';
+import type { SettingsAccess } from '../../../../packages/client/settings/account-settings.js';
+import { formatWebPushToken } from '../../../../packages/client/notifications/web-push.js';
+import { ensureWebPushKey } from '../../../../packages/client/notifications/web-push-key.js';
+import { readBase64 } from '../../../../core/protocol/base64.js';
+import { clientFor, serverUrl } from '../../server.js';
+import type { Session } from '../tab-state.js';
+import { SectionHead } from '../../ui/section-head.js';
+
+type BrowserProps = PartProps & Pick<SectionProps, 'account' | 'own'>;
+
+export function BrowserNotifications({ account, own, ...props }: BrowserProps) {
+  const { browser } = notificationMessages;
+  const isOn = account.devices.some(({ token }) => token === own);
+  const reason = unavailableReason();
+  return (
+    <section aria-labelledby="this-browser">
+      <SectionHead id="this-browser" title={browser.title} lead={browser.lead} />
+      {isOn && <Registered />}
+      {!isOn && reason === null && <RegistrationForm {...props} />}
+      {!isOn && reason !== null && <p class="quiet">{browser[reason]}</p>}
+    </section>
+  );
+}
+
+function Registered() {
+  const { browser } = notificationMessages;
+  return (
+    <>
+      <span class="badge good">
+        <Icon name="check" />
+        {browser.isOn}
+      </span>
+      <ShowTest />
+      <p class="hint">{browser.wholeWay}</p>
+      <Listing text="gatehouse notify doctor" label={browser.wholeWay} />
+    </>
+  );
+}
+
+function RegistrationForm({ settings, session, notify, endSession, reload }: PartProps) {
+  const { notice, isBusy, run } = useNotedAction(endSession);
+  const { browser } = notificationMessages;
+  const submit = (event: TargetedSubmitEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const name = new FormData(event.currentTarget).get('name');
+    run(async () => {
+      await register(
+        session,
+        typeof name === 'string' ? storedName(name.trim()) : '',
+        settings.access,
+      );
+      notify(done(() => notificationMessages.browser.on));
+      reload();
+    });
+  };
+  return (
+    <form onSubmit={submit}>
+      <div class="field">
+        <label for="browser-name">{browser.name}</label>
+        <input
+          id="browser-name"
+          name="name"
+          defaultValue={shownName(browserName())}
+          maxLength={64}
+          pattern=".*\S.*"
+          required
+        />
+      </div>
+      <NoticeLine notice={notice} />
+      <button type="submit" class="primary" disabled={isBusy}>
+        <Icon name="bell" />
+        {browser.turnOn}
+      </button>
+    </form>
+  );
+}
+
+class NotRegistered extends Error {
+  override readonly name = 'NotRegistered';
+
+  constructor(
+    readonly reason: 'denied' | 'address' | 'service',
+    options?: ErrorOptions,
+  ) {
+    super(reason, options);
+  }
+}
+
+/** @throws NotRegistered */
+async function register(
+  { token: bearer }: Session,
+  name: string,
+  access: SettingsAccess,
+): Promise<void> {
+  // Requested first: browsers ask only while they handle a click.
+  if ((await Notification.requestPermission()) !== 'granted') {
+    throw new NotRegistered('denied');
+  }
+  const client = clientFor(bearer);
+  const subscription = await subscribe(await ensureWebPushKey(client, access));
+  const token = formatWebPushToken(subscription.toJSON());
+  if (token === null) {
+    await subscription.unsubscribe();
+    throw new NotRegistered('address');
+  }
+  await client.savePushToken(token, serverUrl(), { name, platform: 'web' });
+}
+
+async function subscribe(publicKey: string): Promise<PushSubscription> {
+  const registration = await navigator.serviceWorker.register(workerAddress());
+  await activated(registration);
+  const { pushManager } = registration;
+  const options = { userVisibleOnly: true, applicationServerKey: readBase64(publicKey, 65, 65) };
+  try {
+    return await pushManager.subscribe(options);
+  } catch (error) {
+    // It may use an earlier key of the account; a browser has one subscription per page.
+    const old = await pushManager.getSubscription();
+    if (old === null) {
+      throw new NotRegistered('service', { cause: error });
+    }
+    await old.unsubscribe();
+    return pushManager.subscribe(options);
+  }
+}
+
+/** Replaces `ready`, which never resolves for a page at `/app`, because its scope is `/app/`. */
+function activated({ active, waiting, installing }: ServiceWorkerRegistration): Promise<void> {
+  const worker = active ?? waiting ?? installing;
+  return new Promise((resolve) => {
+    const check = () => worker?.state === 'activated' && resolve();
+    worker?.addEventListener('statechange', check);
+    check();
+  });
+}
+
+interface TrustedScriptPolicy {
+  createScriptURL(input: string): string;
+}
+
+interface TrustedTypesFactory {
+  createPolicy(
+    name: string,
+    rules: { readonly createScriptURL: (input: string) => string },
+  ): TrustedScriptPolicy;
+}
+
+let policy: TrustedScriptPolicy | undefined;
+
+/** Returns the only script address that the page's Trusted Types policy allows. */
+function workerAddress(): string {
+  const address = new URL('worker.js', document.baseURI).href;
+  const { trustedTypes } = window as { readonly trustedTypes?: TrustedTypesFactory };
+  policy ??= trustedTypes?.createPolicy('gatehouse-worker', { createScriptURL: () => address });
+  return policy?.createScriptURL('') ?? address;
+}

@@ -1,0 +1,23 @@
+import type { SettingsFields } from '../../../../packages/client/settings/account-settings.js';
+import { readPreferences } from '../../../../packages/notify/preferences.js';
+import type { AccountActions, SectionProps } from '../use-account.js';
+import { BrowserNotifications } from './browser-notifications.js';
+import { PushPreferences } from './push-preferences.js';
+import type { Settings } from './use-settings.js';
+import { Webhooks } from './webhooks.js';
+
+export interface OpenedSettingsProps extends AccountActions, Pick<SectionProps, 'account' | 'own'> {
+  readonly fields: SettingsFields;
+  readonly settings: Settings;
+}
+
+export function OpenedSettings({ account, own, fields, ...actions }: OpenedSettingsProps) {
+  const part = { preferences: readPreferences(fields), ...actions };
+  return (
+    <>
+      <PushPreferences {...part} />
+      <BrowserNotifications account={account} own={own} {...part} />
+      <Webhooks {...part} />
+    </>
+  );
+}

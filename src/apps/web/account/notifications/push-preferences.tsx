@@ -1,0 +1,132 @@
+import type { TargetedEvent } from 'preact';
+import { changePreferences } from '../../../../packages/notify/settings-changes.js';
+import type { Preferences } from '../../../../packages/notify/preferences.js';
+import { NoticeLine, useNotedAction } from '../../ui/notice.js';
+import { notificationMessages } from '../../i18n/notification-messages.js';
+import type { AccountActions } from '../use-account.js';
+import { TOPICS } from './topics.js';
+import { previewOfPush } from './preview.js';
+import { Switch } from './switch.js';
+import type { Settings } from './use-settings.js';
+import { SectionHead } from '../../ui/section-head.js';
+
+export interface PartProps extends AccountActions {
+  readonly preferences: Preferences;
+  readonly settings: Settings;
+}
+
+const BEHAVIORS = ['full', 'silent', 'off'] as const;
+
+interface Fields extends Pick<PartProps, 'preferences'> {
+  readonly isBusy: boolean;
+  readonly set: (name: string) => (value: boolean | string) => void;
+}
+
+export function PushPreferences({ preferences, settings, endSession }: PartProps) {
+  const { notice, isBusy, run } = useNotedAction(endSession);
+  const { push } = notificationMessages;
+  const set: Fields['set'] = (name) => (value) =>
+    run(() => settings.change((fields) => changePreferences(fields, { [name]: value })));
+  const fields = { preferences, isBusy, set };
+  return (
+    <section aria-labelledby="push">
+      <SectionHead id="push" title={push.title} lead={push.lead} />
+      <Switch
+        label={push.enabled}
+        hint={push.enabledHint}
+        isOn={preferences.push.enabled}
+        isBusy={isBusy}
+        set={set('pushEnabled')}
+      />
+      <TopicSwitches {...fields} />
+      <ContentSwitches {...fields} />
+      <Foreground {...fields} />
+      <NoticeLine notice={notice} />
+      <Samples preferences={preferences} />
+    </section>
+  );
+}
+
+function TopicSwitches({ preferences, isBusy, set }: Fields) {
+  const { push, topics, topicHints } = notificationMessages;
+  return (
+    <fieldset>
+      <legend>{push.when}</legend>
+      {TOPICS.map(({ name, event }) => (
+        <Switch
+          key={name}
+          label={topics[name]}
+          hint={topicHints[name]}
+          isOn={preferences.push.topics[event]}
+          isBusy={isBusy}
+          set={set(name)}
+        />
+      ))}
+    </fieldset>
+  );
+}
+
+function ContentSwitches({ preferences, isBusy, set }: Fields) {
+  const { push } = notificationMessages;
+  const { requestPreviews, readyIncludeMessageText } = preferences.push;
+  return (
+    <fieldset>
+      <legend>{push.shows}</legend>
+      <Switch
+        label={push.previews}
+        hint={push.previewsHint}
+        isOn={requestPreviews}
+        isBusy={isBusy}
+        set={set('requestPreviews')}
+      />
+      <Switch
+        label={push.message}
+        hint={push.messageHint}
+        isOn={readyIncludeMessageText}
+        isBusy={isBusy}
+        set={set('readyIncludeMessageText')}
+      />
+    </fieldset>
+  );
+}
+
+function Foreground({ preferences, set }: Fields) {
+  const { push } = notificationMessages;
+  const choose = ({ currentTarget }: TargetedEvent<HTMLSelectElement>) => {
+    set('foregroundBehavior')(currentTarget.value);
+  };
+  return (
+    <div class="field">
+      <label for="foreground">{push.foreground}</label>
+      <select id="foreground" value={preferences.foregroundBehavior} onChange={choose}>
+        {BEHAVIORS.map((behavior) => (
+          <option key={behavior} value={behavior}>
+            {push.foregroundChoices[behavior]}
+          </option>
+        ))}
+      </select>
+    </div>
+  );
+}
+
+function Samples({ preferences: { push: switches } }: Pick<PartProps, 'preferences'>) {
+  const shown = TOPICS.filter(({ event }) => switches.topics[event]);
+  return (
+    <details>
+      <summary>{notificationMessages.push.preview}</summary>
+      <ul class="samples">
+        {shown.map(({ name, event }) => {
+          const { title, body } = previewOfPush(event, switches);
+          return (
+            <li key={name}>
+              <div>
+                <strong>{title}</strong>
+                <span class="text">{body}</span>
+              </div>
+            </li>
+          );
+        })}
+      </ul>
+    </details>
+  );
+}

@@ -1,0 +1,69 @@
+import { useState } from 'preact/hooks';
+import { changeChannel, makeSigningSecret } from '../../../../packages/notify/settings-changes.js';
+import { CopyButton } from '../../ui/copy-button.js';
+import { Dialog, type DialogRef } from '../../ui/dialog.js';
+import { NoticeLine, useNotedAction } from '../../ui/notice.js';
+import { t } from '../../i18n/messages.js';
+import { notificationMessages } from '../../i18n/notification-messages.js';
+import type { ChannelRowProps } from './channel-props.js';
+
+interface SigningDialogProps extends Omit<ChannelRowProps, 'show'> {
+  readonly own: DialogRef;
+}
+
+export function SigningDialog({ own, channel, save, endSession }: SigningDialogProps) {
+  const [secret, showSecret] = useState<string | null>(null);
+  const { notice, isBusy, run } = useNotedAction(endSession);
+  const { webhooks } = notificationMessages;
+  const isSigned = channel.secrets.length > 0;
+  const act = (signingSecret: string | null) =>
+    run(async () => {
+      const outcome = signingSecret === null ? 'unsigned' : 'changed';
+      await save((fields) => changeChannel(fields, channel.id, { signingSecret }), outcome);
+      showSecret(signingSecret);
+    });
+  return (
+    <Dialog own={own} title={webhooks.secretTitle}>
+      {secret === null ? (
+        <p>{isSigned ? webhooks.signedLead : webhooks.unsignedLead}</p>
+      ) : (
+        <ShownSecret secret={secret} close={() => showSecret(null)} />
+      )}
+      <NoticeLine notice={notice} />
+      <div class="row end">
+        {isSigned && (
+          <button type="button" class="danger" disabled={isBusy} onClick={() => act(null)}>
+            {webhooks.stopSigning}
+          </button>
+        )}
+        <button type="button" disabled={isBusy} onClick={() => act(makeSigningSecret())}>
+          {isSigned ? webhooks.replaceSecret : webhooks.makeSecret}
+        </button>
+        <button type="button" class="primary" onClick={() => own.current?.close()}>
+          {notificationMessages.close}
+        </button>
+      </div>
+    </Dialog>
+  );
+}
+
+interface ShownSecretProps {
+  readonly secret: string;
+  readonly close: () => void;
+}
+
+export function ShownSecret({ secret, close }: ShownSecretProps) {
+  const { webhooks } = notificationMessages;
+  return (
+    <div class="card" role="status">
+      <p>{webhooks.shownOnce}</p>
+      <div class="row">
+        <output class="code">{secret}</output>
+        <CopyButton text={secret} label={webhooks.secretTitle} />
+      </div>
+      <button type="button" class="link" onClick={close}>
+        {t.dismiss}
+      </button>
+    </div>
+  );
+}

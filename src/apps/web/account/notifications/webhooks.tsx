@@ -1,0 +1,112 @@
+import type { ComponentChildren } from 'preact';
+import { useState } from 'preact/hooks';
+import {
+  addChannel,
+  makeSigningSecret,
+  newChannel,
+  removeChannel,
+} from '../../../../packages/notify/settings-changes.js';
+import { useDialog } from '../../ui/dialog.js';
+import { Icon } from '../../ui/icon.js';
+import { done, NoticeLine, type Notice, useAction } from '../../ui/notice.js';
+import { notificationMessages } from '../../i18n/notification-messages.js';
+import { ChannelDialog, type ChannelChoices } from './channel-dialog.js';
+import type { ChannelRowProps, Save } from './channel-props.js';
+import { ChannelRow } from './channel-row.js';
+import type { PartProps } from './push-preferences.js';
+import { ShownSecret } from './signing.js';
+import type { BrokenChannel } from '../../../../packages/notify/preferences.js';
+import { t } from '../../i18n/messages.js';
+import { SectionHead } from '../../ui/section-head.js';
+
+export function Webhooks({ preferences, settings, endSession }: PartProps) {
+  const [notice, show] = useState<Notice | null>(null);
+  const [secret, showSecret] = useState<string | null>(null);
+  const dialog = useDialog();
+  const { channels, brokenChannels } = preferences;
+  const { webhooks } = notificationMessages;
+  const save: Save = async (change, outcome) => {
+    await settings.change(change);
+    show(done(() => notificationMessages.webhooks[outcome]));
+  };
+  const add = async (choices: ChannelChoices, isSigned: boolean) => {
+    const signingSecret = isSigned ? makeSigningSecret() : null;
+    const channel = newChannel({ ...choices, signingSecret });
+    await save((fields) => addChannel(fields, channel), 'added');
+    showSecret(signingSecret);
+  };
+  const isEmpty = channels.length + brokenChannels.length === 0;
+  const addButton = <AddButton add={() => dialog.current?.showModal()} />;
+  const row = { save, show, endSession };
+  return (
+    <section aria-labelledby="webhooks">
+      <SectionHead id="webhooks" title={webhooks.title} lead={webhooks.lead}>
+        {isEmpty ? undefined : addButton}
+      </SectionHead>
+      {isEmpty && <NoWebhooks>{addButton}</NoWebhooks>}
+      <NoticeLine notice={notice} />
+      {secret !== null && <ShownSecret secret={secret} close={() => showSecret(null)} />}
+      <ul>
+        {channels.map((channel) => (
+          <ChannelRow key={channel.id} channel={channel} {...row} />
+        ))}
+        {brokenChannels.map((channel, index) => (
+          <BrokenRow key={index} channel={channel} {...row} />
+        ))}
+      </ul>
+      <ChannelDialog own={dialog} channel={null} use={add} endSession={endSession} />
+    </section>
+  );
+}
+
+function NoWebhooks({ children }: { readonly children: ComponentChildren }) {
+  const { webhooks } = notificationMessages;
+  return (
+    <div class="empty">
+      <strong>{webhooks.none}</strong>
+      <p>{webhooks.noneHint}</p>
+      {children}
+    </div>
+  );
+}
+
+function AddButton({ add }: { readonly add: () => void }) {
+  return (
+    <button type="button" onClick={add}>
+      <Icon name="plus" />
+      {notificationMessages.webhooks.add}
+    </button>
+  );
+}
+
+interface BrokenRowProps extends Omit<ChannelRowProps, 'channel'> {
+  readonly channel: BrokenChannel;
+}
+
+function BrokenRow({ channel, save, show, endSession }: BrokenRowProps) {
+  const { isBusy, run } = useAction(show, endSession);
+  const { webhooks } = notificationMessages;
+  const { id, detail } = channel;
+  return (
+    <li>
+      <span class="tile">
+        <Icon name="alert" />
+      </span>
+      <div>
+        <strong>{webhooks.broken}</strong>
+        <span class="quiet">{detail}</span>
+      </div>
+      {id !== null && (
+        <button
+          type="button"
+          class="danger"
+          aria-label={`${t.remove}: ${id}`}
+          disabled={isBusy}
+          onClick={() => run(() => save((fields) => removeChannel(fields, id), 'removed'))}
+        >
+          {t.remove}
+        </button>
+      )}
+    </li>
+  );
+}

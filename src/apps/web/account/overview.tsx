@@ -1,0 +1,168 @@
+import { Icon, type IconName } from '../ui/icon.js';
+import { CopyButton } from '../ui/copy-button.js';
+import { formatDay } from '../i18n/format.js';
+import { t } from '../i18n/messages.js';
+import type { ListedRequest } from '../../../packages/client/approvals/request-routes.js';
+import { requestHash } from './approvals/request-address.js';
+import { accountMode } from './account-pins.js';
+import type { Account, SectionProps } from './use-account.js';
+
+export function Overview({ account, session, waiting }: SectionProps) {
+  return (
+    <>
+      <Profile account={account} />
+      <Next account={account} session={session} waiting={waiting} />
+      {account.refusal === null && <Counts account={account} />}
+      <Details account={account} />
+    </>
+  );
+}
+
+function Profile({ account: { profile } }: { readonly account: Account }) {
+  const { overview } = t;
+  const name = profile.identities.find(({ login }) => login !== null)?.login ?? null;
+  const isSealed = accountMode(profile) === 'e2ee';
+  return (
+    <div class="card">
+      <div class="profile">
+        <span class="initial" aria-hidden="true">
+          {name === null ? <Icon name="person" /> : name.slice(0, 1).toUpperCase()}
+        </span>
+        <div>
+          <h2>{name ?? overview.unnamed(profile.id.slice(0, 8))}</h2>
+          <p class="titled">
+            <span class={isSealed ? 'badge accent' : 'badge'}>
+              <Icon name={isSealed ? 'lock' : 'shield'} />
+              {isSealed ? overview.e2ee : overview.plain}
+            </span>
+            <span class="badge">
+              {profile.keyMode === 'keyed' ? overview.keyed : overview.keyless}
+            </span>
+          </p>
+        </div>
+      </div>
+    </div>
+  );
+}
+
+type NextProps = Pick<SectionProps, 'account' | 'session' | 'waiting'>;
+
+function Next({ account, session, waiting }: NextProps) {
+  const { devices, profile, refusal } = account;
+  const { overview } = t;
+  const tasks = [
+    ...requestsTask(waiting ?? []),
+    ...missingProviders(account).map((name) => ({
+      icon: 'shield',
+      title: overview.connect(name),
+      hint: overview.connectHint,
+      href: '#security',
+    })),
+    profile.keyMode === 'keyed' &&
+      session.isKeyEntered !== true && {
+        icon: 'key',
+        title: overview.checkKey,
+        hint: overview.checkKeyHint,
+        href: '#security',
+      },
+    refusal === null &&
+      devices.length === 0 && {
+        icon: 'bell',
+        title: overview.notify,
+        hint: overview.notifyHint,
+        href: '#notifications',
+      },
+  ].filter((task) => task !== false) as readonly TaskProps[];
+  return tasks.length === 0 ? null : (
+    <section aria-labelledby="next">
+      <h2 id="next">{overview.next}</h2>
+      <ul>
+        {tasks.map((task) => (
+          <Task key={task.title} {...task} />
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function requestsTask([first, ...others]: readonly ListedRequest[]): readonly TaskProps[] {
+  const { overview } = t;
+  return first === undefined
+    ? []
+    : [
+        {
+          icon: 'inbox',
+          title: overview.waiting(1 + others.length),
+          hint: overview.waitingHint,
+          href: others.length === 0 ? requestHash(first.id) : '#requests',
+        },
+      ];
+}
+
+function missingProviders({ profile, features }: Account): readonly string[] {
+  const { login, providers = {} } = features.capabilities.auth;
+  return (login?.requiredProviders ?? [])
+    .filter((id) => !profile.identities.some(({ provider }) => provider === id))
+    .map((id) => providers[id]?.displayName ?? id);
+}
+
+interface TaskProps {
+  readonly icon: IconName;
+  readonly title: string;
+  readonly hint: string;
+  readonly href: string;
+}
+
+function Task({ icon, title, hint, href }: TaskProps) {
+  return (
+    <li>
+      <span class="tile accent">
+        <Icon name={icon} />
+      </span>
+      <div>
+        <a href={href}>{title}</a>
+        <span class="hint">{hint}</span>
+      </div>
+    </li>
+  );
+}
+
+function Counts({ account: { sessions, devices } }: { readonly account: Account }) {
+  const { overview } = t;
+  return (
+    <div class="pair">
+      <a class="card count" href="#devices">
+        <strong>{overview.sessions(sessions.length)}</strong>
+        <span class="hint">{overview.sessionsHint}</span>
+        <Icon name="forward" />
+      </a>
+      <a class="card count" href="#devices">
+        <strong>{overview.devices(devices.length)}</strong>
+        <span class="hint">{overview.devicesHint}</span>
+        <Icon name="forward" />
+      </a>
+    </div>
+  );
+}
+
+function Details({ account: { profile } }: { readonly account: Account }) {
+  const { overview } = t;
+  return (
+    <section aria-labelledby="details">
+      <h2 id="details">{overview.details}</h2>
+      <dl>
+        <dt>{overview.id}</dt>
+        <dd class="titled">
+          <span class="code">{profile.id}</span>
+          <CopyButton text={profile.id} label={overview.id} />
+        </dd>
+        <dt>{overview.created}</dt>
+        <dd>{formatDay(profile.createdAt)}</dd>
+        <dt>{overview.signIn}</dt>
+        <dd>{profile.keyMode === 'keyed' ? overview.keyed : overview.keyless}</dd>
+        <dt>{overview.content}</dt>
+        <dd>{accountMode(profile) === 'e2ee' ? overview.e2eeLong : overview.plainLong}</dd>
+      </dl>
+    </section>
+  );
+}

@@ -1,0 +1,266 @@
+import type { ComponentChildren } from 'preact';
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
+import {
+  type NotificationTarget,
+  readNotificationTarget,
+} from '../../../packages/client/notifications/notification-routing.js';
+import { invitationIn } from '../../../core/protocol/invitation-code.js';
+import { Brand } from '../brand.js';
+import { LanguageChoice } from '../ui/language-choice.js';
+import { lazyPart } from '../ui/lazy-part.js';
+import { NoticeLine, problem, type Notice } from '../ui/notice.js';
+import { t } from '../i18n/messages.js';
+import type { AccountViewProps } from './account-view.js';
+import { CertificateReturned, ProviderReturned } from './returned.js';
+import { SignIn } from './sign-in.js';
+import {
+  noteReplaced,
+  keptAccountId,
+  removeSession,
+  savedPendingDevice,
+  savedSession,
+  savePendingDevice,
+  saveSession,
+  takeArrival,
+  type Arrival,
+  type PendingDevice,
+  type Session,
+} from './tab-state.js';
+import type { AccountActions } from './use-account.js';
+import { isRecord } from '../../../packages/client/is-record.js';
+import { DENIED, PRESSED, VIEWING } from '../worker/page-messages.js';
+import { forgetOtherKeys } from './approvals/browser-store.js';
+import type { ClickedRequest } from './approvals/waiting-requests.js';
+
+const AccountView = lazyPart<AccountViewProps>(async () => {
+  return (await import('./account-view.js')).AccountView;
+});
+
+interface PageProps {
+  readonly arrival: Arrival;
+  /** The target of a clicked notification, from the address. */
+  readonly request: NotificationTarget | null;
+}
+
+export function Page({ arrival, request }: PageProps) {
+  const tab = useTab(arrival);
+  const waiting = useWaitingRequest(request);
+  const { returned, session, device, invitation, notice, notify, startSession, close } = tab;
+  const finish = { startSession, close };
+  const above = (
+    <>
+      <NoticeLine notice={notice} />
+      <WaitingRequest {...waiting} />
+    </>
+  );
+  if (returned !== null) {
+    return (
+      <Gate above={above}>
+        {returned.kind === 'certificate' ? (
+          <CertificateReturned arrival={returned} session={session} {...finish} />
+        ) : (
+          <ProviderReturned arrival={returned} session={session} {...finish} />
+        )}
+      </Gate>
+    );
+  }
+  if (session !== null) {
+    return <AccountView {...tab} session={session} above={above} clicked={waiting} />;
+  }
+  return (
+    <Gate above={above}>
+      {device !== null && <p>{t.signIn.forDevice}</p>}
+      <SignIn
+        key={invitation}
+        isFresh={arrival.kind === 'opened' && device === null && notice === null}
+        invitation={invitation}
+        startSession={startSession}
+        notify={notify}
+      />
+    </Gate>
+  );
+}
+
+interface GateProps {
+  readonly above: ComponentChildren;
+  readonly children: ComponentChildren;
+}
+
+function Gate({ above, children }: GateProps) {
+  return (
+    <div class="gate">
+      <header>
+        <Brand withHost />
+      </header>
+      <main>
+        {above}
+        {children}
+      </main>
+      <footer>
+        <LanguageChoice />
+      </footer>
+    </div>
+  );
+}
+
+/** An invitation link opened in this tab changes only the fragment and loads nothing. */
+function useInvitationLinks(receive: (code: string) => void): void {
+  useEffect(() => {
+    const take = () => {
+      const arrival = invitationIn(location.hash) === null ? null : takeArrival();
+      if (arrival?.kind === 'invited') {
+        receive(arrival.code);
+      }
+    };
+    addEventListener('hashchange', take);
+    return () => removeEventListener('hashchange', take);
+  }, [receive]);
+}
+
+/** The session of this tab, the unhandled answer and device, and the last notice. */
+function useTab(arrival: Arrival) {
+  const isReturned = arrival.kind === 'returned' || arrival.kind === 'certificate';
+  const [returned, setReturned] = useState(isReturned ? arrival : null);
+  const [session, setSession] = useState<Session | null>(savedSession);
+  const [device, showDevice] = useState<PendingDevice | null>(savedPendingDevice);
+  const [notice, notify] = useState<Notice | null>(() => firstNotice(arrival, session));
+  const [invitation, setInvitation] = useState(
+    arrival.kind === 'invited' && session === null ? arrival.code : null,
+  );
+  const setDevice = useCallback((next: PendingDevice | null) => {
+    savePendingDevice(next);
+    showDevice(next);
+  }, []);
+  const close = useCallback((last: Notice | null) => {
+    setReturned(null);
+    notify(last);
+  }, []);
+  const startSession = useCallback((next: Session, last: Notice | null = null) => {
+    saveSession(next);
+    setSession(next);
+    setInvitation(null);
+    close(last);
+  }, []);
+  const endSession = useSessionEnd(session, (other, last) => {
+    setSession(other);
+    notify(other === null ? last : null);
+  });
+  const receive = useCallback(
+    (code: string) => {
+      setInvitation(session === null ? code : null);
+      notify(session === null ? null : problem(() => t.signIn.invitedAlready));
+    },
+    [session],
+  );
+  useInvitationLinks(receive);
+  // The keys for requests end with the session that this browser keeps.
+  useEffect(() => void forgetOtherKeys(keptAccountId()).catch(() => undefined), [session]);
+  const known = { returned, session, device, invitation, notice };
+  return { ...known, setDevice, notify, startSession, endSession, close };
+}
+
+/** @param use receives the session with which another tab replaced this one; null = none */
+function useSessionEnd(
+  session: Session | null,
+  use: (other: Session | null, last: Notice) => void,
+): AccountActions['endSession'] {
+  // Callers keep the first function, so it reads the session when it is called.
+  const current = useRef(session);
+  current.current = session;
+  return useCallback((last: Notice, isSignOut = false) => {
+    const ended = current.current;
+    const other = ended === null ? null : removeSession(ended);
+    if (ended !== null && other === null && !isSignOut) {
+      noteReplaced(ended);
+    }
+    use(other, last);
+  }, []);
+}
+
+/** The notice for an address that is damaged or expired. */
+function firstNotice(arrival: Arrival, session: Session | null): Notice | null {
+  if (arrival.kind === 'invited' && session !== null) {
+    return problem(() => t.signIn.invitedAlready);
+  }
+  if (arrival.kind !== 'device' || arrival.fault === null) {
+    return null;
+  }
+  const { fault } = arrival;
+  return problem(() => t.add[fault]);
+}
+
+/** Appears until the request is opened, and for one that this server does not have. */
+function WaitingRequest({ target, dismiss }: ClickedRequest) {
+  if (target === null) {
+    return null;
+  }
+  const { topic, sessionId, requestId } = target;
+  const { waiting } = t;
+  return (
+    <section aria-labelledby="waiting">
+      <h2 id="waiting">{waiting[topic]}</h2>
+      <dl>
+        <dt>{waiting.session}</dt>
+        <dd class="code">{sessionId}</dd>
+        {requestId !== null && <dt>{waiting.request}</dt>}
+        {requestId !== null && <dd class="code">{requestId}</dd>}
+      </dl>
+      <p class="quiet">{waiting.hint}</p>
+      <div class="row">
+        <button type="button" onClick={dismiss}>
+          {t.dismiss}
+        </button>
+      </div>
+    </section>
+  );
+}
+
+/** @param first the request of the address at which this page was opened */
+function useWaitingRequest(first: NotificationTarget | null): ClickedRequest {
+  const [clicked, setClicked] = useState<Clicked>({ target: first, isDenied: false });
+  const { target } = clicked;
+  useEffect(() => listen(target, setClicked), [target]);
+  useEffect(() => {
+    const requestId = first?.requestId ?? null;
+    if (requestId !== null) {
+      wasDenied(requestId).then(
+        (isDenied) => isDenied && setClicked({ target: first, isDenied }),
+        () => undefined,
+      );
+    }
+  }, []);
+  return { ...clicked, dismiss: () => setClicked({ target: null, isDenied: false }) };
+}
+
+type Clicked = Omit<ClickedRequest, 'dismiss'>;
+
+/** Asks the worker: the address of the page could be a link of anyone. */
+async function wasDenied(requestId: string): Promise<boolean> {
+  const workers = navigator.serviceWorker as ServiceWorkerContainer | undefined;
+  const registration = await workers?.getRegistration(document.baseURI);
+  const { port1, port2 } = new MessageChannel();
+  return new Promise((resolve) => {
+    port1.onmessage = ({ data }: MessageEvent<unknown>) => resolve(data === true);
+    registration?.active?.postMessage({ [PRESSED]: requestId }, [port2]);
+  });
+}
+
+/** Also answers messages of the worker. */
+function listen(target: NotificationTarget | null, show: (clicked: Clicked) => void): () => void {
+  // Undefined outside secure contexts.
+  const workers = navigator.serviceWorker as ServiceWorkerContainer | undefined;
+  const onMessage = ({ data, ports: [port] }: MessageEvent<unknown>) => {
+    if (data === VIEWING) {
+      port?.postMessage(target);
+    } else {
+      const isDenied = isRecord(data) && DENIED in data;
+      const clicked = readNotificationTarget(isDenied ? data[DENIED] : data);
+      if (clicked !== null) {
+        show({ target: clicked, isDenied });
+      }
+    }
+  };
+  workers?.addEventListener('message', onMessage);
+  workers?.startMessages();
+  return () => workers?.removeEventListener('message', onMessage);
+}

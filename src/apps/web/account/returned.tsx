@@ -1,0 +1,220 @@
+import { useEffect, useState } from 'preact/hooks';
+import type { LoginAnswer } from '../../../packages/client/api/api-client-answers.js';
+import type { OAuthReturn } from '../../../packages/client/api/oauth-return.js';
+import { GatehouseProblem } from '../../../packages/client/api/problem.js';
+import type { DeviceKey } from '../../../packages/client/crypto/device-key.js';
+import { clientFor } from '../server.js';
+import { done, failure, problem, type Notice, type Notify } from '../ui/notice.js';
+import { returnErrorMessage } from '../i18n/failure.js';
+import { t } from '../i18n/messages.js';
+import { KeyForm, NewKeyForm } from './key-forms.js';
+import { sessionWithKey } from './key-memory.js';
+import type { Arrival, Session } from './tab-state.js';
+
+interface ReturnedProps {
+  readonly startSession: (session: Session, notice?: Notice | null) => void;
+  readonly close: Notify;
+}
+
+interface CertificateReturnedProps extends ReturnedProps {
+  readonly arrival: Extract<Arrival, { kind: 'certificate' }>;
+  readonly session: Session | null;
+}
+
+export function CertificateReturned({ arrival, session, ...props }: CertificateReturnedProps) {
+  const { startSession, close } = props;
+  const { code, error, flow } = arrival;
+  useEffect(() => {
+    const proof = flow.proof ?? '';
+    if (code === null) {
+      close(problem(() => returnErrorMessage(error)));
+    } else if (flow.purpose === 'connect') {
+      const claim = async (token: string) => clientFor(token).certificate.connect({ code, proof });
+      const name = () => Promise.resolve(t.security.certificate);
+      void link(name, session, claim).then(close);
+    } else {
+      clientFor()
+        .certificate.claim(code, proof)
+        .then(startSession, (reason: unknown) => close(failure(reason)));
+    }
+  }, []);
+  return <p class="waiting">{t.moment}</p>;
+}
+
+interface ProviderReturnedProps extends ReturnedProps {
+  readonly arrival: Extract<Arrival, { kind: 'returned' }>;
+  readonly session: Session | null;
+}
+
+export function ProviderReturned({ arrival, session, ...props }: ProviderReturnedProps) {
+  const { provider, answer, flow } = arrival;
+  const proof = flow?.proof ?? null;
+  const isSignIn = answer.kind === 'known' || answer.kind === 'new';
+  useEffect(() => {
+    if (answer.kind === 'failed') {
+      props.close(problem(() => returnErrorMessage(answer.error)));
+    } else if (flow === null || (isSignIn && proof === null)) {
+      // An attacker may have started the flow, so that this person finishes it (RFC 6749, 10.12).
+      props.close(problem(() => t.signIn.otherTab));
+    } else if (answer.kind === 'connect') {
+      const { pending } = answer;
+      const finish = (token: string) => clientFor(token).connect.finish(provider, pending);
+      void link(() => providerName(provider), session, finish).then(props.close);
+    }
+  }, []);
+  return isSignIn && proof !== null ? (
+    <FinishSignIn provider={provider} answer={answer} proof={proof} {...props} />
+  ) : (
+    <p class="waiting">{t.moment}</p>
+  );
+}
+
+async function providerName(id: string): Promise<string> {
+  const { capabilities } = await clientFor().features();
+  return capabilities.auth.providers?.[id]?.displayName ?? id;
+}
+
+/** @param finish receives the token of this tab */
+async function link(
+  nameOf: () => Promise<string>,
+  session: Session | null,
+  finish: (token: string) => Promise<void>,
+): Promise<Notice> {
+  try {
+    const name = await nameOf();
+    if (session === null) {
+      return problem(() => t.security.connectSignIn(name));
+    }
+    await finish(session.token);
+    return done(() => t.security.connected(name));
+  } catch (error) {
+    return failure(error);
+  }
+}
+
+type SignInAnswer = Extract<OAuthReturn, { kind: 'known' | 'new' }>;
+
+/** `closed` = this provider creates no accounts here. */
+type Step = 'without-key' | 'own-key' | 'new-key' | 'choice' | 'closed';
+
+interface FinishProps extends ReturnedProps {
+  readonly provider: string;
+  readonly answer: SignInAnswer;
+  readonly proof: string;
+}
+
+/** Asks only for facts that the server does not know (specification, OAuth provisioning choice). */
+function FinishSignIn(props: FinishProps) {
+  const [step, setStep] = useState<Step>(() => firstStep(props.answer));
+  useEffect(() => {
+    if (step === 'closed') {
+      props.close(problem(() => t.signIn.closed));
+    } else if (step === 'without-key') {
+      void finishWithoutKey(props, () => setStep('own-key'));
+    }
+  }, [step]);
+  if (step === 'closed' || step === 'without-key') {
+    return <p class="waiting">{t.moment}</p>;
+  }
+  return step === 'choice' ? (
+    <Choice choose={setStep} />
+  ) : (
+    <KeyStep {...props} isNew={step === 'new-key'} choose={setStep} />
+  );
+}
+
+function firstStep(answer: SignInAnswer): Step {
+  if (answer.kind === 'known') {
+    return answer.accountMode === 'plain' ? 'without-key' : 'own-key';
+  }
+  const { provisioning } = answer;
+  if (provisioning.kind === 'ask') {
+    return 'choice';
+  }
+  if (provisioning.kind === 'none') {
+    return 'closed';
+  }
+  return provisioning.mode === 'plain' ? 'without-key' : 'new-key';
+}
+
+async function finishWithoutKey(
+  { provider, answer, proof, startSession, close }: FinishProps,
+  askForKey: () => void,
+): Promise<void> {
+  try {
+    const finish = { pending: answer.pending, proof };
+    const login = await clientFor().external.finishKeyless(provider, finish);
+    finished(login, login, startSession);
+  } catch (error) {
+    if (error instanceof GatehouseProblem && error.code === 'restore-required') {
+      askForKey();
+    } else {
+      close(failure(error));
+    }
+  }
+}
+
+function finished(
+  login: LoginAnswer,
+  session: Session,
+  startSession: ReturnedProps['startSession'],
+): void {
+  startSession(session, login.created ? done(() => t.newKey.ready) : null);
+}
+
+interface KeyStepProps extends FinishProps {
+  readonly isNew: boolean;
+  readonly choose: (step: Step) => void;
+}
+
+function KeyStep({ provider, answer, proof, isNew, choose, ...props }: KeyStepProps) {
+  const { startSession, close } = props;
+  const { newKey } = t;
+  const { external } = clientFor();
+  const use = async (key: DeviceKey) => {
+    const finish = { pending: answer.pending, proof, create: isNew };
+    const login = await external.finish(provider, finish, key);
+    finished(login, sessionWithKey(login, key, !isNew), startSession);
+  };
+  const cancel = () => {
+    // The unfinished login expires by itself, so a failure needs no notice.
+    external.giveUp(provider, answer.pending).catch(() => undefined);
+    close(null);
+  };
+  return (
+    <section aria-labelledby="finish">
+      <h1 id="finish">{isNew ? newKey.title : newKey.enter}</h1>
+      {!isNew && <p>{newKey.provider}</p>}
+      {isNew ? <NewKeyForm use={use} /> : <KeyForm use={use} isScanned />}
+      <div class="row">
+        {answer.kind === 'new' && (
+          <button type="button" class="link" onClick={() => choose(isNew ? 'own-key' : 'new-key')}>
+            {isNew ? newKey.haveOne : newKey.haveNone}
+          </button>
+        )}
+        <button type="button" class="link" onClick={cancel}>
+          {t.cancel}
+        </button>
+      </div>
+    </section>
+  );
+}
+
+function Choice({ choose }: { choose: (step: Step) => void }) {
+  const { kind } = t;
+  return (
+    <section aria-labelledby="choice">
+      <h1 id="choice">{kind.title}</h1>
+      <div class="stack">
+        <button type="button" class="choice" onClick={() => choose('new-key')}>
+          <strong>{kind.e2ee}</strong>
+          <span>{kind.e2eeHint}</span>
+        </button>
+        <button type="button" class="choice" onClick={() => choose('without-key')}>
+          <strong>{kind.plain}</strong>
+          <span>{kind.plainHint}</span>
+        </button>
+      </div>
+    </section>
+  );
+}

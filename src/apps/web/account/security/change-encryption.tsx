@@ -1,0 +1,69 @@
+import { useState } from 'preact/hooks';
+import { changeEncryption } from '../../../../packages/client/settings/encryption-change.js';
+import { requireOwnKey } from '../../../../packages/client/api/own-key.js';
+import type { DeviceKey } from '../../../../packages/client/crypto/device-key.js';
+import { encryptionMessages } from '../../i18n/encryption-messages.js';
+import { clientFor } from '../../server.js';
+import { Dialog, useDialog } from '../../ui/dialog.js';
+import { done } from '../../ui/notice.js';
+import { pinsOf } from '../account-pins.js';
+import { KeyForm } from '../key-forms.js';
+import type { SectionProps } from '../use-account.js';
+
+export type ChangeEncryptionProps = Pick<
+  SectionProps,
+  'account' | 'session' | 'endSession' | 'notify' | 'reload' | 'noteKey'
+>;
+
+/** Always asks for the key: the change concerns everything that the account stores. */
+export function ChangeEncryption(props: ChangeEncryptionProps) {
+  const { account, session, endSession, notify, reload, noteKey } = props;
+  const dialog = useDialog();
+  const [isOpen, setOpen] = useState(false);
+  const isSealed = account.profile.encryptionMode === 'e2ee';
+  const toMode = isSealed ? 'plain' : 'e2ee';
+  const messages = encryptionMessages[toMode];
+  const change = async (key: DeviceKey) => {
+    await changeWith(key, session, toMode);
+    dialog.current?.close();
+    noteKey(key);
+    notify(done(() => encryptionMessages[toMode].done));
+    reload();
+  };
+  const open = () => {
+    setOpen(true);
+    dialog.current?.showModal();
+  };
+  return (
+    <>
+      <div class="row">
+        <button type="button" onClick={open}>
+          {messages.open}
+        </button>
+      </div>
+      <Dialog own={dialog} title={messages.title} onClose={() => setOpen(false)}>
+        <p>{messages.hint}</p>
+        {isOpen && (
+          <KeyForm
+            id="encryption-key"
+            use={change}
+            endSession={endSession}
+            label={messages.submit}
+            cancel={() => dialog.current?.close()}
+          />
+        )}
+      </Dialog>
+    </>
+  );
+}
+
+async function changeWith(
+  key: DeviceKey,
+  { token, accountId }: ChangeEncryptionProps['session'],
+  toMode: 'e2ee' | 'plain',
+): Promise<void> {
+  const { AccountContent } = await import('../../../../packages/client/crypto/account-content.js');
+  await requireOwnKey(clientFor(), key, accountId);
+  const content = new AccountContent(key.bytes, accountId);
+  await changeEncryption(clientFor(token), { content, pins: pinsOf(accountId) }, toMode);
+}

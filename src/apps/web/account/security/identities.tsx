@@ -1,0 +1,227 @@
+import type { AccountProfile } from '../../../../packages/client/api/api-client-answers.js';
+import { makeLoginProof } from '../../../../packages/client/crypto/login-proof.js';
+import { clientFor } from '../../server.js';
+import { Dialog, useDialog } from '../../ui/dialog.js';
+import { Icon } from '../../ui/icon.js';
+import { done, NoticeLine, useNotedAction } from '../../ui/notice.js';
+import { formatDate, formatRelative } from '../../i18n/format.js';
+import { t } from '../../i18n/messages.js';
+import { CERTIFICATE, savePendingFlow } from '../tab-state.js';
+import type { Account, SectionProps } from '../use-account.js';
+import { SectionHead } from '../../ui/section-head.js';
+import { FormButtons } from '../../ui/form-buttons.js';
+
+type Identity = AccountProfile['identities'][number];
+
+export function Identities(props: SectionProps) {
+  const { notice, isBusy, run } = useNotedAction(props.endSession);
+  const { account, session } = props;
+  const { identities } = account.profile;
+  const { security } = t;
+  const rowOf = (id: string) => ({ ...factsOf(account, id), isBusy });
+  const unlinked = connectable(account);
+  if (identities.length + unlinked.length === 0) {
+    return null;
+  }
+  return (
+    <section aria-labelledby="identities">
+      <SectionHead id="identities" title={security.identities} lead={security.identitiesLead} />
+      <ul>
+        {identities.map((identity) => (
+          <Linked
+            key={identity.provider}
+            identity={identity}
+            {...rowOf(identity.provider)}
+            isLast={isLastWayIn(account, identity.provider)}
+            disconnect={() => run(() => disconnect(props, identity.provider))}
+          />
+        ))}
+        {unlinked.map((id) => (
+          <Unlinked
+            key={id}
+            {...rowOf(id)}
+            connect={() => run(() => goToConnect(session.token, id))}
+          />
+        ))}
+      </ul>
+      <NoticeLine notice={notice} />
+    </section>
+  );
+}
+
+async function disconnect(props: SectionProps, id: string): Promise<void> {
+  const { account, session, notify, reload } = props;
+  const { connect, certificate } = clientFor(session.token);
+  await (id === CERTIFICATE ? certificate.disconnect() : connect.disconnect(id));
+  notify(done(() => t.security.disconnected(factsOf(account, id).name)));
+  reload();
+}
+
+function factsOf({ features }: Account, id: string) {
+  const { providers = {}, login } = features.capabilities.auth;
+  const isCertificate = id === CERTIFICATE;
+  return {
+    name: providers[id]?.displayName ?? (isCertificate ? t.security.certificate : id),
+    isCertificate,
+    isRequired: login?.requiredProviders?.includes(id) ?? false,
+  };
+}
+
+/** Returns true if the server would refuse to unlink it, because nothing else opens the account. */
+function isLastWayIn({ profile, features }: Account, id: string): boolean {
+  const opens = (provider: string) =>
+    features.capabilities.auth.methods.some(
+      ({ method, action, mode }) => method === provider && action === 'login' && mode === 'keyless',
+    );
+  return (
+    profile.keyMode === 'keyless' &&
+    !profile.identities.some(({ provider }) => provider !== id && opens(provider))
+  );
+}
+
+function connectable({ profile, choices, features }: Account): readonly string[] {
+  const takesCertificate = features.capabilities.auth.methods.some(
+    ({ method, action, mode }) =>
+      method === CERTIFICATE && action === 'connect' && mode === profile.keyMode,
+  );
+  return [
+    ...choices.connectable[profile.keyMode],
+    ...(takesCertificate ? [CERTIFICATE] : []),
+  ].filter((id) => !profile.identities.some(({ provider }) => provider === id));
+}
+
+async function goToConnect(token: string, provider: string): Promise<void> {
+  const { connect, certificate } = clientFor(token);
+  if (provider === CERTIFICATE) {
+    const { proof, proofHash } = await makeLoginProof();
+    const address = await certificate.startConnect(document.baseURI, proofHash);
+    savePendingFlow({ provider, proof, purpose: 'connect' });
+    location.assign(address);
+  } else {
+    const address = await connect.start(provider);
+    savePendingFlow({ provider, proof: null, purpose: 'connect' });
+    location.assign(address);
+  }
+}
+
+interface RowProps {
+  readonly name: string;
+  readonly isCertificate: boolean;
+  readonly isRequired: boolean;
+  readonly isBusy: boolean;
+}
+
+function Unlinked(props: RowProps & { readonly connect: () => void }) {
+  const { name, isCertificate, isRequired, isBusy, connect } = props;
+  const { security } = t;
+  return (
+    <li>
+      <span class="tile">
+        <Icon name={isCertificate ? 'certificate' : 'person'} />
+      </span>
+      <div>
+        <strong>{name}</strong>
+        {isRequired ? (
+          <span class="badge caution">
+            <Icon name="alert" />
+            {security.requiredHint}
+          </span>
+        ) : (
+          <span class="quiet">{security.notConnected}</span>
+        )}
+      </div>
+      <button
+        type="button"
+        class={isRequired ? 'primary' : ''}
+        aria-label={security.connectNamed(name)}
+        disabled={isBusy}
+        onClick={connect}
+      >
+        {security.connect}
+      </button>
+    </li>
+  );
+}
+
+interface LinkedProps extends RowProps {
+  readonly identity: Identity;
+  /** True if nothing else signs in to the account. */
+  readonly isLast: boolean;
+  readonly disconnect: () => void;
+}
+
+function Linked({ identity, isLast, isCertificate, ...row }: LinkedProps) {
+  const { security } = t;
+  const { name, isRequired } = row;
+  const { login, eligibility } = identity;
+  return (
+    <li>
+      <span class="tile accent">
+        <Icon name={isCertificate ? 'certificate' : 'person'} />
+      </span>
+      <div>
+        <span class="titled">
+          <strong>{name}</strong>
+          <Status eligibility={eligibility} />
+          {isRequired && <span class="badge">{security.required}</span>}
+        </span>
+        {login !== null && <span>{login}</span>}
+        <Checks eligibility={eligibility} />
+        {isLast && <span class="hint">{security.lastIdentity}</span>}
+      </div>
+      {!isLast && <Disconnect {...row} />}
+    </li>
+  );
+}
+
+type DisconnectProps = Omit<LinkedProps, 'identity' | 'isCertificate' | 'isLast'>;
+
+/** Asks for confirmation, because access may depend on the provider. */
+function Disconnect({ name, isRequired, isBusy, disconnect }: DisconnectProps) {
+  const dialog = useDialog();
+  const { security } = t;
+  const confirm = () => {
+    dialog.current?.close();
+    disconnect();
+  };
+  return (
+    <>
+      <button
+        type="button"
+        aria-label={security.disconnectNamed(name)}
+        disabled={isBusy}
+        onClick={() => dialog.current?.showModal()}
+      >
+        {security.disconnect}
+      </button>
+      <Dialog own={dialog} title={security.disconnectTitle(name)}>
+        <p>{isRequired ? security.disconnectLoss : security.disconnectHint}</p>
+        <FormButtons
+          close={() => dialog.current?.close()}
+          submit={security.disconnect}
+          confirm={confirm}
+          kind="danger"
+        />
+      </Dialog>
+    </>
+  );
+}
+
+const BADGES = { eligible: 'good', ineligible: 'alarm', unknown: '' } as const;
+
+function Status({ eligibility: { status } }: Pick<Identity, 'eligibility'>) {
+  return <span class={`badge ${BADGES[status]}`}>{t.security[status]}</span>;
+}
+
+function Checks({ eligibility: { checkedAt, nextCheckAt } }: Pick<Identity, 'eligibility'>) {
+  const { security } = t;
+  const parts = [
+    ...(checkedAt === null ? [] : [security.checked(formatRelative(checkedAt))]),
+    ...(nextCheckAt === null ? [] : [security.nextCheck(formatRelative(nextCheckAt))]),
+  ];
+  return parts.length === 0 ? null : (
+    <span class="hint" title={formatDate(checkedAt ?? nextCheckAt ?? 0)}>
+      {parts.join(' · ')}
+    </span>
+  );
+}

@@ -1,0 +1,207 @@
+import { useState } from 'preact/hooks';
+import { t } from '../../i18n/messages.js';
+import type { Endings, SectionProps } from '../use-account.js';
+import { Identities } from './identities.js';
+import { SignOutEverywhere } from './sign-out.js';
+import { NoticeLine, done } from '../../ui/notice.js';
+import { Dialog, useDialog } from '../../ui/dialog.js';
+import { lazyPart } from '../../ui/lazy-part.js';
+import { SectionHead } from '../../ui/section-head.js';
+import { FormButtons } from '../../ui/form-buttons.js';
+import { accountMode } from '../account-pins.js';
+import { keptKeyOf } from '../tab-state.js';
+import type { KeepKeyProps } from './keep-key.js';
+import { Icon } from '../../ui/icon.js';
+import type { ChangeEncryptionProps } from './change-encryption.js';
+import { requireOwnKey } from '../../../../packages/client/api/own-key.js';
+import type { DeviceKey } from '../../../../packages/client/crypto/device-key.js';
+import { clientFor } from '../../server.js';
+import { KeyForm } from '../key-forms.js';
+import { useRecentKey } from '../key-memory.js';
+import { KeyView } from '../key-view.js';
+
+const KeepKey = lazyPart<KeepKeyProps>(async () => {
+  const { KeepKey: loaded } = await import('./keep-key.js');
+  await (await import('../../i18n/keep-messages.js')).loadKeepMessages();
+  return loaded;
+});
+
+export function SecuritySection(props: SectionProps) {
+  const { account, endings } = props;
+  const { id, keyMode, encryptionMode } = account.profile;
+  const [forgotten, setForgotten] = useState(0);
+  const { security } = t;
+  return (
+    <>
+      <Identities {...props} />
+      <Encryption {...props} />
+      {/* Replaced when the key is forgotten, because it shows the key. */}
+      {keyMode === 'keyed' && <DeviceKeySection key={forgotten} {...props} />}
+      {keyMode === 'keyed' && (encryptionMode === 'e2ee' || keptKeyOf(id) !== null) && (
+        <KeepKey {...props} onForgotten={() => setForgotten((count) => count + 1)} />
+      )}
+      <section aria-labelledby="sign-out">
+        <SectionHead id="sign-out" title={security.sessions} lead={security.sessionsLead}>
+          <SignOutEverywhere endings={endings} />
+        </SectionHead>
+      </section>
+      <DeleteAccount endings={endings} />
+    </>
+  );
+}
+
+/** Requires a confirmation word, because a click can be a mistake. */
+function DeleteAccount({ endings }: { readonly endings: Endings }) {
+  const dialog = useDialog();
+  const [openings, setOpenings] = useState(0);
+  const { security } = t;
+  return (
+    <section aria-labelledby="delete">
+      <SectionHead id="delete" title={security.delete} lead={security.deleteLead}>
+        <button type="button" class="danger" onClick={() => dialog.current?.showModal()}>
+          {security.deleteOpen}
+        </button>
+      </SectionHead>
+      <Dialog
+        own={dialog}
+        title={security.deleteTitle}
+        onClose={() => setOpenings((count) => count + 1)}
+      >
+        {/* Replaced, so that the typed word is not there when the dialog opens again. */}
+        <Confirmation key={openings} endings={endings} close={() => dialog.current?.close()} />
+      </Dialog>
+    </section>
+  );
+}
+
+interface ConfirmationProps {
+  readonly endings: Endings;
+  readonly close: () => void;
+}
+
+function Confirmation({ endings, close }: ConfirmationProps) {
+  const [typed, setTyped] = useState('');
+  const { security } = t;
+  const isTyped = typed.trim().toLowerCase() === security.deleteWord;
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        endings.deleteAccount();
+      }}
+    >
+      <p>{security.deleteHint}</p>
+      <div class="field">
+        <label for="delete-word">{security.deleteLabel(security.deleteWord)}</label>
+        <input
+          id="delete-word"
+          autocomplete="off"
+          autocapitalize="none"
+          spellcheck={false}
+          value={typed}
+          onInput={({ currentTarget }) => setTyped(currentTarget.value)}
+        />
+      </div>
+      <NoticeLine notice={endings.notice} />
+      <FormButtons
+        cancel={security.deleteKeep}
+        close={close}
+        submit={security.deleteSubmit}
+        kind="danger"
+        isDisabled={!isTyped || endings.isBusy}
+      />
+    </form>
+  );
+}
+
+/** Loaded on demand, because few servers leave the choice to their accounts. */
+const ChangeEncryption = lazyPart<ChangeEncryptionProps>(async () => {
+  const { ChangeEncryption: loaded } = await import('./change-encryption.js');
+  await (await import('../../i18n/encryption-messages.js')).loadEncryptionMessages();
+  return loaded;
+});
+
+function Encryption(props: SectionProps) {
+  const { profile, features } = props.account;
+  const { overview, security } = t;
+  const mode = accountMode(profile);
+  const isSealed = mode === 'e2ee';
+  const isConfirmed = mode === profile.encryptionMode;
+  const isChoice = features.capabilities.encryption?.allowAccountOptOut === true;
+  return (
+    <section aria-labelledby="encryption">
+      <div class="card-head">
+        <h2 id="encryption">{security.encryption}</h2>
+        <span class={isSealed ? 'badge accent' : 'badge'}>
+          <Icon name={isSealed ? 'lock' : 'shield'} />
+          {isSealed ? overview.e2ee : overview.plain}
+        </span>
+      </div>
+      <p>{isSealed ? security.e2ee : security.plain}</p>
+      {!isConfirmed && <p class="problem">{security.modeDiffers}</p>}
+      {isConfirmed && isChoice && profile.keyMode === 'keyed' && <ChangeEncryption {...props} />}
+    </section>
+  );
+}
+
+type DeviceKeyProps = Pick<SectionProps, 'session' | 'noteKey'>;
+
+/** Checks that the owner has the key, and shows it for another print. */
+function DeviceKeySection({ session, noteKey }: DeviceKeyProps) {
+  const { accountId, isKeyEntered = false } = session;
+  const [isChecked, setChecked] = useState(false);
+  const [isShown, show] = useState(false);
+  const { security } = t;
+  const key = useRecentKey(accountId);
+  const check = async (entered: DeviceKey, isTyped: boolean) => {
+    await requireOwnKey(clientFor(), entered, accountId);
+    noteKey(entered, isTyped);
+    setChecked(true);
+    show(true);
+  };
+  const keyLead = key === null ? security.keyLead : security.keyKept;
+  const lead = isKeyEntered ? keyLead : security.keyUnchecked;
+  return (
+    <section aria-labelledby="check-key">
+      <SectionHead id="check-key" title={security.key} lead={lead} />
+      {isChecked && key !== null && <NoticeLine notice={done(() => security.keyRight)} />}
+      {(key === null || (!isKeyEntered && !isChecked)) && (
+        <KeyForm
+          use={check}
+          label={security.keyCheck}
+          // A passkey does not prove that the owner saved the key.
+          keptFor={isKeyEntered ? accountId : undefined}
+          keptLabel={security.keyShow}
+          isSecondary
+          isScanned
+        />
+      )}
+      {key !== null && (
+        <KeyPrint secret={key.secret} {...{ accountId, isShown }} show={() => show(true)} />
+      )}
+    </section>
+  );
+}
+
+interface KeyPrintProps {
+  readonly secret: string;
+  readonly accountId: string;
+  readonly isShown: boolean;
+  readonly show: () => void;
+}
+
+function KeyPrint({ secret, accountId, isShown, show }: KeyPrintProps) {
+  const { security } = t;
+  return isShown ? (
+    <div class="field">
+      <label for="own-key">{security.keyView}</label>
+      <KeyView id="own-key" secret={secret} accountId={accountId} />
+    </div>
+  ) : (
+    <div class="row">
+      <button type="button" onClick={show}>
+        {security.keyShow}
+      </button>
+    </div>
+  );
+}

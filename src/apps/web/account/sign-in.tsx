@@ -1,0 +1,336 @@
+import type { ComponentChildren } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import {
+  authChoices,
+  type AuthChoices,
+  type ProviderChoice,
+} from '../../../packages/client/api/auth-choices.js';
+import { brand } from '../brand.js';
+import { clientFor } from '../server.js';
+import { lazyPart } from '../ui/lazy-part.js';
+import { useFocus } from '../ui/use-focus.js';
+import {
+  done,
+  failure,
+  Loading,
+  NoticeLine,
+  problem,
+  useAction,
+  type Notice,
+  type Notify,
+  type Action,
+} from '../ui/notice.js';
+import { t } from '../i18n/messages.js';
+import type { CodeSignInProps } from './code-sign-in.js';
+import { KeyForm, NewKeyForm } from './key-forms.js';
+import { sessionWithKey } from './key-memory.js';
+import { redirectTo, signInWithCertificate } from './start-sign-in.js';
+import { chooseStaying, isStaying, type Session } from './tab-state.js';
+import { Icon, type IconName } from '../ui/icon.js';
+
+const CodeSignIn = lazyPart<CodeSignInProps>(async () => {
+  // Loaded on demand with the QR code, because few people need it.
+  return (await import('./code-sign-in.js')).CodeSignIn;
+});
+
+export interface SignInProps {
+  /** True after the page was opened: only then the automatic redirect applies. */
+  readonly isFresh: boolean;
+  /** Code of an opened invitation link, which shows the sign-up; null = none. */
+  readonly invitation: string | null;
+  readonly startSession: (session: Session, notice?: Notice | null) => void;
+  readonly notify: Notify;
+}
+
+export function SignIn({ isFresh, invitation, startSession, notify }: SignInProps) {
+  const [choices, setChoices] = useState<AuthChoices | null>(null);
+  const load = async () => {
+    try {
+      const offered = authChoices(await clientFor().features());
+      const isRedirected = isFresh && (await redirectIfConfigured(offered, notify));
+      // The browser is leaving the page, so no choices are shown.
+      setChoices(isRedirected ? null : offered);
+    } catch (error) {
+      notify(failure(error));
+    }
+  };
+  useEffect(() => void load(), []);
+  if (!isSecureContext) {
+    return <p class="problem">{t.signIn.insecure}</p>;
+  }
+  return choices === null ? (
+    <Loading retry={load} notify={notify} />
+  ) : (
+    <Steps choices={choices} invitation={invitation} startSession={startSession} notify={notify} />
+  );
+}
+
+/** Redirects to the provider of `autoRedirect`, if it is configured and available. */
+async function redirectIfConfigured(choices: AuthChoices, notify: Notify): Promise<boolean> {
+  const direct = choices.providers.find(({ id }) => id === choices.autoRedirectProviderId);
+  if (direct === undefined) {
+    return false;
+  }
+  try {
+    await redirectTo(direct);
+    return true;
+  } catch (error) {
+    // Other methods may be available.
+    notify(failure(error));
+    return false;
+  }
+}
+
+/** The list of methods, or a chosen method that needs a form. */
+export type Step = 'methods' | 'key' | 'new-key' | 'code';
+
+interface StepsProps extends Omit<SignInProps, 'isFresh'> {
+  readonly choices: AuthChoices;
+}
+
+function Steps({ choices, invitation, startSession, notify }: StepsProps) {
+  const isInvitable = canSignUp(choices);
+  const [step, setStep] = useState<Step>(
+    invitation !== null && isInvitable ? 'new-key' : 'methods',
+  );
+  const [notice, show] = useState<Notice | null>(null);
+  const action = useAction(show);
+  const keyForm = <KeySignIn startSession={startSession} />;
+  const isRefused = invitation !== null && !isInvitable;
+  useEffect(() => void (isRefused && notify(problem(() => t.signIn.noInvitations))), []);
+  const go = (next: Step) => {
+    notify(null);
+    show(null);
+    setStep(next);
+  };
+  const back = (last: Notice | null = null) => {
+    go('methods');
+    notify(last);
+  };
+  if (step === 'code') {
+    return <CodeSignIn startSession={startSession} close={back} />;
+  }
+  if (step === 'new-key') {
+    return <NewAccount {...{ choices, invitation, startSession }} back={() => back()} />;
+  }
+  if (step === 'key') {
+    return (
+      <Card key={step} title={t.signIn.keyTitle} back={() => back()}>
+        <p class="quiet">{t.signIn.keyLead}</p>
+        {keyForm}
+      </Card>
+    );
+  }
+  return (
+    <Card key={step} title={t.signIn.title(brand.name)}>
+      <MethodList {...{ choices, action, notice, startSession, keyForm, go }} />
+    </Card>
+  );
+}
+
+function KeySignIn({ startSession }: Pick<StepsProps, 'startSession'>) {
+  return (
+    <KeyForm
+      isScanned
+      use={async (key) => startSession(sessionWithKey(await clientFor().logIn(key), key))}
+    >
+      <StayChoice />
+    </KeyForm>
+  );
+}
+
+interface NewAccountProps extends Pick<StepsProps, 'choices' | 'invitation' | 'startSession'> {
+  readonly back: () => void;
+}
+
+function NewAccount({ choices, invitation: given, startSession, back }: NewAccountProps) {
+  return (
+    <Card title={t.newKey.title} back={back}>
+      <NewKeyForm
+        needsInvitation={!choices.deviceKey.canSignUp}
+        givenInvitation={given ?? ''}
+        use={async (key, invitation) => {
+          const session = await clientFor().signUp(key, invitation === null ? {} : { invitation });
+          startSession(
+            sessionWithKey(session, key, false),
+            done(() => t.newKey.ready),
+          );
+        }}
+      >
+        <StayChoice />
+      </NewKeyForm>
+    </Card>
+  );
+}
+
+interface CardProps {
+  readonly title: string;
+  /** Shows the previous step; null = this is the first. */
+  readonly back?: () => void;
+  readonly children: ComponentChildren;
+}
+
+function Card({ title, back, children }: CardProps) {
+  const heading = useRef<HTMLHeadingElement>(null);
+  useFocus(heading);
+  return (
+    <section aria-labelledby="step">
+      <h1 id="step" ref={heading} tabIndex={-1}>
+        {title}
+      </h1>
+      {children}
+      {back !== undefined && (
+        <button type="button" class="link" onClick={back}>
+          {t.back}
+        </button>
+      )}
+    </section>
+  );
+}
+
+interface MethodListProps extends Pick<SignInProps, 'startSession'> {
+  readonly choices: AuthChoices;
+  readonly action: Action;
+  readonly notice: Notice | null;
+  /** Shown directly if it is the only method, else behind a button. */
+  readonly keyForm: ComponentChildren;
+  readonly go: (step: Step) => void;
+}
+
+function canSignUp({ deviceKey }: AuthChoices): boolean {
+  return deviceKey.canSignUp || deviceKey.canSignUpInvited;
+}
+
+/** The first method is the primary one. */
+function MethodList(props: MethodListProps) {
+  const { choices, notice, keyForm, go } = props;
+  const { deviceKey } = choices;
+  const isSignUpOffered = canSignUp(choices);
+  const { signIn } = t;
+  const [first, ...others] = redirections(props);
+  const isKeyFirst = first === undefined && deviceKey.canLogIn;
+  if (first === undefined && !deviceKey.canLogIn && !isSignUpOffered) {
+    return <p>{signIn.none}</p>;
+  }
+  return (
+    <>
+      {first !== undefined && <MethodButton {...first} isFirst />}
+      {isKeyFirst && <p class="quiet">{signIn.keyLead}</p>}
+      {isKeyFirst && keyForm}
+      {isKeyFirst && !isSignUpOffered && <p class="hint">{signIn.keysOnly}</p>}
+      {(first !== undefined || isKeyFirst) && <p class="divider">{signIn.or}</p>}
+      <div class="stack">
+        {others.map((one) => (
+          <MethodButton key={one.label} {...one} />
+        ))}
+        {deviceKey.canLogIn && !isKeyFirst && (
+          <button type="button" onClick={() => go('key')}>
+            <Icon name="key" />
+            {signIn.key}
+          </button>
+        )}
+        <button type="button" onClick={() => go('code')}>
+          <Icon name="phone" />
+          {signIn.otherDevice}
+        </button>
+      </div>
+      <NoticeLine notice={notice} />
+      {!isKeyFirst && <StayChoice />}
+      {isSignUpOffered && <SignUp go={go} />}
+    </>
+  );
+}
+
+/** Applies to every method, so each form shows it. */
+function StayChoice() {
+  const { signIn } = t;
+  return (
+    <div class="field">
+      <label class="check">
+        <input
+          type="checkbox"
+          defaultChecked={isStaying()}
+          aria-describedby="stay-hint"
+          onChange={({ currentTarget }) => chooseStaying(currentTarget.checked)}
+        />{' '}
+        {signIn.stay}
+      </label>
+      <p id="stay-hint" class="hint">
+        {signIn.stayHint}
+      </p>
+    </div>
+  );
+}
+
+function SignUp({ go }: Pick<MethodListProps, 'go'>) {
+  return (
+    <div class="stack foot">
+      <p>{t.signIn.noAccountYet}</p>
+      <button type="button" onClick={() => go('new-key')}>
+        {t.signIn.create}
+      </button>
+    </div>
+  );
+}
+
+interface MethodButtonProps {
+  readonly label: string;
+  readonly icon: ComponentChildren;
+  readonly isBusy: boolean;
+  readonly go: () => void;
+  readonly isFirst?: boolean;
+}
+
+/** Methods that start with one click: the providers in the server's order, then certificates. */
+function redirections({ choices, action, startSession }: MethodListProps): MethodButtonProps[] {
+  const { isBusy, run } = action;
+  const { certificate, providers } = choices;
+  const ofProviders = providers.map((way) => ({
+    label: t.signIn.continueWith(way.displayName),
+    icon: <ProviderIcon way={way} />,
+    isBusy,
+    go: () => run(() => redirectTo(way)),
+  }));
+  const ofCertificate = {
+    label: t.signIn.certificate,
+    icon: <Icon name="certificate" />,
+    isBusy,
+    go: () => run(() => signInWithCertificate(startSession)),
+  };
+  return certificate.canLogIn || certificate.canSignUp
+    ? [...ofProviders, ofCertificate]
+    : ofProviders;
+}
+
+function MethodButton({ label, icon, isBusy, go, isFirst = false }: MethodButtonProps) {
+  return (
+    <button
+      type="button"
+      class={isFirst ? 'provider primary' : 'provider'}
+      disabled={isBusy}
+      onClick={go}
+    >
+      {icon}
+      {label}
+    </button>
+  );
+}
+
+/** Own icons for kinds of providers, because their logos are trademarks. */
+const ICONS: Readonly<Record<string, IconName>> = {
+  github: 'branch',
+  gitlab: 'branch',
+  gitea: 'branch',
+};
+
+function ProviderIcon({ way: { iconHint, buttonColor } }: { readonly way: ProviderChoice }) {
+  if (/^#[0-9a-f]{6}$/i.test(buttonColor ?? '')) {
+    // An SVG shape, because the page's Content-Security-Policy forbids inline styles.
+    return (
+      <svg viewBox="0 0 20 20" aria-hidden="true">
+        <circle cx="10" cy="10" r="9" fill={`${buttonColor}`} stroke="#fff" stroke-width="2" />
+      </svg>
+    );
+  }
+  return <Icon name={ICONS[iconHint ?? ''] ?? 'person'} />;
+}

@@ -1,0 +1,317 @@
+import { useState } from 'preact/hooks';
+import { GatehouseProblem } from '../../../../packages/client/api/problem.js';
+import type {
+  AdminAccount,
+  AdminAuditEvent,
+  AccountAct,
+} from '../../../../packages/client/api/admin-client.js';
+import { shownName } from '../../browser-name.js';
+import { CopyButton } from '../../ui/copy-button.js';
+import { Icon, type IconName } from '../../ui/icon.js';
+import { NoticeLine, type Notice } from '../../ui/notice.js';
+import { formatDate, formatRelative } from '../../i18n/format.js';
+import { t } from '../../i18n/messages.js';
+import { EventTable } from '../audit/event-table.js';
+import { Head } from '../head.js';
+import { listAddress } from '../route.js';
+import { useSession } from '../session.js';
+import { Skeleton } from '../skeleton.js';
+import { useLive } from '../use-live.js';
+import { texts } from '../i18n/texts.js';
+import { nameOf, stateOf } from './account-names.js';
+import { type ActionResult, ActionButton } from '../action-button.js';
+import type { Statement } from '../../../../core/policy/messages/statement.js';
+import { reasonName, Statements } from '../policy/statements.js';
+import { useProviderName } from '../provider-names.js';
+import type { AdminIdentity, AdminSession } from '../admin-answers.js';
+
+const EVENTS = 20;
+
+export function Account({ id }: { readonly id: string }) {
+  const { client } = useSession();
+  const live = useLive(async () => {
+    const [account, { events }] = await Promise.all([
+      client.account(id).catch(absent),
+      client.audit({ accountId: id, limit: EVENTS }),
+    ]);
+    return { account, events };
+  }, id);
+  const [notice, notify] = useState<Notice | null>(null);
+  const result = { notify, reload: live.reload };
+  const { value } = live;
+  const account = value?.account ?? null;
+  const { detail } = texts;
+  return (
+    <>
+      <a class="back" href={listAddress('accounts', {})}>
+        <Icon name="back" />
+        {texts.nav.accounts}
+      </a>
+      <Head title={account === null ? detail.title : nameOf(account)} live={live}>
+        {account !== null && <State account={account} />}
+      </Head>
+      <NoticeLine notice={live.notice ?? notice} />
+      {value === null && <Skeleton live={live} />}
+      {value !== null && account === null && (
+        <p class="empty">
+          <strong>{detail.absent}</strong>
+          {detail.absentHint}
+        </p>
+      )}
+      {account !== null && <Parts account={account} {...result} />}
+      {value !== null && <History id={id} events={value.events} />}
+    </>
+  );
+}
+
+function Parts({ account, ...result }: ActionResult & { readonly account: AdminAccount }) {
+  const { caller } = useSession();
+  return (
+    <>
+      {caller.role === 'operate' && <Actions account={account} {...result} />}
+      <Decision explain={account.explain} />
+      <Identities account={account} />
+      <Sessions account={account} {...result} />
+      <Backends backends={account.explain.resourceServers} />
+      <Details account={account} />
+    </>
+  );
+}
+
+interface HistoryProps {
+  readonly id: string;
+  readonly events: readonly AdminAuditEvent[];
+}
+
+function History({ id, events }: HistoryProps) {
+  const { detail } = texts;
+  return (
+    <section aria-labelledby="history">
+      <div class="card-head">
+        <h2 id="history">{detail.history}</h2>
+        <a href={listAddress('audit', { accountId: id })}>{detail.allEvents}</a>
+      </div>
+      <EventTable events={events} withAccount={false} />
+    </section>
+  );
+}
+
+/** The account is deleted or never existed; its events may still exist. */
+function absent(error: unknown): null {
+  if (error instanceof GatehouseProblem && error.code === 'not-found') {
+    return null;
+  }
+  throw error;
+}
+
+function State({ account }: { readonly account: AdminAccount }) {
+  const { tone, text } = stateOf(account);
+  return <span class={`badge ${tone}`}>{text}</span>;
+}
+
+function Details({ account }: { readonly account: AdminAccount }) {
+  const { id, createdAt, disabledAt, keyMode, encryptionMode, lastSeenAt } = account;
+  const { overview } = t;
+  const { detail } = texts;
+  return (
+    <section aria-labelledby="details">
+      <h2 id="details">{overview.details}</h2>
+      <dl>
+        <dt>{overview.id}</dt>
+        <dd class="titled">
+          <span class="code">{id}</span>
+          <CopyButton text={id} label={overview.id} />
+        </dd>
+        <dt>{overview.created}</dt>
+        <dd>{formatDate(createdAt)}</dd>
+        {disabledAt !== null && (
+          <>
+            <dt>{texts.accounts.disabled}</dt>
+            <dd>{formatDate(disabledAt)}</dd>
+          </>
+        )}
+        <dt>{texts.accounts.lastSeen}</dt>
+        <dd>{formatRelative(lastSeenAt)}</dd>
+        <dt>{overview.signIn}</dt>
+        <dd>{detail[keyMode]}</dd>
+        <dt>{overview.content}</dt>
+        <dd>{detail[encryptionMode]}</dd>
+      </dl>
+    </section>
+  );
+}
+
+interface ActionsProps extends ActionResult {
+  readonly account: AdminAccount;
+}
+
+function Actions({ account: { id, state, identities }, ...result }: ActionsProps) {
+  const { client } = useSession();
+  const { acts } = texts;
+  const offered: readonly Exclude<AccountAct, 'delete'>[] = [
+    state === 'disabled' ? 'enable' : 'disable',
+    'revoke',
+    ...(identities.length === 0 ? [] : (['recheck'] as const)),
+  ];
+  return (
+    <section class="acts" aria-label={acts.label}>
+      {offered.map((act) => (
+        <ActionButton
+          key={act}
+          textsOf={() => texts.acts[act]}
+          isDanger={act === 'disable'}
+          run={(reason) => client.act(id, act, reason)}
+          {...result}
+        />
+      ))}
+      <ActionButton
+        textsOf={() => texts.acts.remove}
+        isDanger
+        consent={acts.removeConsent}
+        run={(reason) => client.act(id, 'delete', reason)}
+        {...result}
+      />
+    </section>
+  );
+}
+
+/** The server's decision about the account and its reasons. */
+function Decision({ explain }: Pick<AdminAccount, 'explain'>) {
+  const { decision, code, statements } = explain;
+  const { detail } = texts;
+  const isAllowed = decision === 'allowed';
+  return (
+    <section class={isAllowed ? 'decision' : 'decision refused'} aria-labelledby="decision">
+      <h2 id="decision" class="titled">
+        <Icon name={isAllowed ? 'check' : 'alert'} />
+        {code === null ? detail.allowed : detail.refused[code]}
+      </h2>
+      <Statements statements={statements} />
+    </section>
+  );
+}
+
+const TONES = { eligible: 'good', ineligible: 'alarm', unknown: '' } as const;
+
+function Identities({ account }: { readonly account: AdminAccount }) {
+  const { identities, explain } = account;
+  const { detail } = texts;
+  const providerName = useProviderName();
+  return (
+    <section aria-labelledby="identities">
+      <h2 id="identities">{detail.identities}</h2>
+      {identities.length === 0 && <p class="empty">{detail.noIdentity}</p>}
+      <ul>
+        {identities.map((identity) => (
+          <li key={identity.provider}>
+            <div>
+              <span class="titled">
+                <strong>{providerName(identity.provider)}</strong>
+                <span class={`badge ${TONES[identity.status]}`}>{t.security[identity.status]}</span>
+              </span>
+              <span>{identity.email ?? identity.login ?? identity.subject}</span>
+              <span class="hint">{checksOf(identity)}</span>
+            </div>
+            <Facts
+              statements={
+                explain.providers.find(({ provider }) => provider === identity.provider)
+                  ?.statements ?? []
+              }
+            />
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function checksOf({ reason, checkedAt, nextCheckAt, failures }: AdminIdentity): string {
+  const { security } = t;
+  return [
+    ...(reason === null ? [] : [reasonName(reason)]),
+    ...(checkedAt === null ? [] : [security.checked(formatRelative(checkedAt))]),
+    ...(nextCheckAt === null ? [] : [security.nextCheck(formatRelative(nextCheckAt))]),
+    ...(failures === 0 ? [] : [texts.detail.failures(failures)]),
+  ].join(' · ');
+}
+
+function Facts({ statements }: { readonly statements: readonly Statement[] }) {
+  return (
+    <details class="whole">
+      <summary>{texts.detail.facts}</summary>
+      <Statements statements={statements} />
+    </details>
+  );
+}
+
+interface BackendsProps {
+  readonly backends: AdminAccount['explain']['resourceServers'];
+}
+
+function Backends({ backends }: BackendsProps) {
+  return backends.length === 0 ? null : (
+    <section aria-labelledby="account-backends">
+      <h2 id="account-backends">{texts.detail.backends}</h2>
+      <Statements statements={backends.map(({ statement }) => statement)} />
+    </section>
+  );
+}
+
+interface SessionsProps extends ActionResult {
+  readonly account: AdminAccount;
+}
+
+function Sessions({ account: { id, sessions }, ...result }: SessionsProps) {
+  const { client, caller } = useSession();
+  const { detail, acts } = texts;
+  const providerName = useProviderName();
+  const named = sessions.map((session) => {
+    const { name } = session.client;
+    return { ...session, name: name === null ? detail.unnamedClient : shownName(name) };
+  });
+  return (
+    <section aria-labelledby="sessions">
+      <h2 id="sessions">{detail.sessions}</h2>
+      {sessions.length === 0 && <p class="empty">{detail.noSession}</p>}
+      <ul>
+        {named.map(({ name, ...session }) => (
+          <li key={session.id}>
+            <span class="tile">
+              <Icon name={iconOf(session)} />
+            </span>
+            <div>
+              <strong>{name}</strong>
+              <span class="hint">{factsOf(session, providerName(session.method))}</span>
+            </div>
+            {caller.role === 'operate' && (
+              <ActionButton
+                textsOf={() => texts.acts.endSession}
+                label={acts.endNamed(name)}
+                isSmall
+                run={(reason) => client.endSession(id, session.id, reason)}
+                {...result}
+              />
+            )}
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function factsOf({ address, createdAt, lastSeenAt }: AdminSession, method: string): string {
+  const { detail } = texts;
+  return [
+    method,
+    ...(address === null ? [] : [address]),
+    detail.signedIn(formatRelative(createdAt)),
+    detail.lastUsed(formatRelative(lastSeenAt)),
+  ].join(' · ');
+}
+
+function iconOf({ client: { platform } }: AdminSession): IconName {
+  if (platform === 'ios' || platform === 'android') {
+    return 'phone';
+  }
+  return platform === 'web' ? 'browser' : 'terminal';
+}

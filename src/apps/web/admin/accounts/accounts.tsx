@@ -1,0 +1,196 @@
+import type {
+  AdminAccountQuery,
+  ListedAccount,
+} from '../../../../packages/client/api/admin-client.js';
+import { Icon } from '../../ui/icon.js';
+import { NoticeLine } from '../../ui/notice.js';
+import { formatRelative } from '../../i18n/format.js';
+import { Freshness, Head } from '../head.js';
+import { PageButtons, usePages } from '../pages.js';
+import { accountAddress, listAddress, textOf, type Filter } from '../route.js';
+import { useProviderIds, useProviderName } from '../provider-names.js';
+import { formatCount, MAX_COUNTED } from '../format-count.js';
+import { useSession } from '../session.js';
+import { Skeleton } from '../skeleton.js';
+import { ListTable } from '../tables.js';
+import { texts } from '../i18n/texts.js';
+import { nameOf, stateOf } from './account-names.js';
+
+const PAGE = 25;
+const STATES = ['active', 'disabled', 'ineligible'] as const;
+
+export function Accounts({ filter }: { readonly filter: Filter }) {
+  const key = listAddress('accounts', filter);
+  return (
+    <>
+      <Head title={texts.nav.accounts} />
+      <Search key={`form ${key}`} filter={filter} />
+      <Found key={key} filter={filter} />
+    </>
+  );
+}
+
+function Search({ filter }: { readonly filter: Filter }) {
+  const { accounts } = texts;
+  const submit = (event: Event) => {
+    event.preventDefault();
+    const values = new FormData(event.currentTarget as HTMLFormElement);
+    location.hash = listAddress('accounts', {
+      query: textOf(values, 'query'),
+      provider: textOf(values, 'provider'),
+      state: textOf(values, 'state'),
+    });
+  };
+  return (
+    <form class="filters" role="search" onSubmit={submit}>
+      <div class="field wide">
+        <label for="query">{accounts.query}</label>
+        <div class="row">
+          <input
+            id="query"
+            name="query"
+            type="search"
+            autocapitalize="none"
+            spellcheck={false}
+            maxLength={200}
+            aria-describedby="query-hint"
+            defaultValue={filter.query ?? ''}
+          />
+          <button type="submit" class="primary">
+            <Icon name="search" />
+            {accounts.find}
+          </button>
+        </div>
+        <p id="query-hint" class="hint">
+          {accounts.queryHint}
+        </p>
+      </div>
+      <ProviderChoice chosen={filter.provider ?? ''} />
+      <StateChoice chosen={filter.state ?? ''} />
+    </form>
+  );
+}
+
+interface ChoiceProps {
+  /** '' = any. */
+  readonly chosen: string;
+}
+
+function submitForm({ currentTarget }: { readonly currentTarget: HTMLSelectElement }): void {
+  currentTarget.form?.requestSubmit();
+}
+
+function ProviderChoice({ chosen }: ChoiceProps) {
+  const nameOf = useProviderName();
+  const offered = new Set([...useProviderIds(), ...(chosen === '' ? [] : [chosen])]);
+  return (
+    <div class="field">
+      <label for="provider">{texts.accounts.provider}</label>
+      <select id="provider" name="provider" value={chosen} onChange={submitForm}>
+        <option value="">{texts.accounts.anyProvider}</option>
+        {[...offered].map((id) => (
+          <option key={id} value={id}>
+            {nameOf(id)}
+          </option>
+        ))}
+      </select>
+    </div>
+  );
+}
+
+function StateChoice({ chosen }: ChoiceProps) {
+  const { accounts } = texts;
+  return (
+    <div class="field">
+      <label for="state">{accounts.state}</label>
+      <select id="state" name="state" value={chosen} onChange={submitForm}>
+        <option value="">{accounts.anyState}</option>
+        {STATES.map((state) => (
+          <option key={state} value={state}>
+            {accounts[state]}
+          </option>
+        ))}
+      </select>
+    </div>
+  );
+}
+
+function Found({ filter }: { readonly filter: Filter }) {
+  const { client } = useSession();
+  const pages = usePages(
+    async (cursor) => {
+      const query: AdminAccountQuery = { ...filter, limit: PAGE, ...(cursor && { cursor }) };
+      const page = await client.accounts(query);
+      return { rows: page.accounts, cursor: page.cursor, total: page.total };
+    },
+    listAddress('accounts', filter),
+  );
+  const { live } = pages;
+  const { accounts } = texts;
+  return (
+    <section aria-label={accounts.found}>
+      <div class="card-head">
+        <h2 class="total">
+          {live.value === null ? accounts.found : totalOf(live.value.total ?? 0)}
+        </h2>
+        <Freshness live={live} />
+      </div>
+      <NoticeLine notice={live.notice} />
+      {live.value === null && <Skeleton live={live} />}
+      {live.value?.rows.length === 0 && (
+        <p class="empty">
+          <strong>{accounts.none}</strong>
+          {accounts.noneHint}
+        </p>
+      )}
+      {live.value !== null && live.value.rows.length > 0 && <Table rows={live.value.rows} />}
+      <PageButtons pages={pages} />
+    </section>
+  );
+}
+
+function totalOf(total: number): string {
+  const { accounts } = texts;
+  return total > MAX_COUNTED
+    ? accounts.more(formatCount(MAX_COUNTED))
+    : accounts.count(formatCount(total), total);
+}
+
+function Table({ rows }: { readonly rows: readonly ListedAccount[] }) {
+  const { account, state, providers, sessions, lastSeen } = texts.accounts;
+  return (
+    <ListTable headings={[account, state, providers, sessions, lastSeen]} number={sessions}>
+      {rows.map((row) => (
+        <Row key={row.id} account={row} />
+      ))}
+    </ListTable>
+  );
+}
+
+function Row({ account }: { readonly account: ListedAccount }) {
+  const { id, identities, sessions, lastSeenAt } = account;
+  const { accounts } = texts;
+  const { tone, text } = stateOf(account);
+  const providerName = useProviderName();
+  const providers = identities.map(({ provider }) => providerName(provider)).join(', ');
+  return (
+    <tr role="row">
+      <td role="cell">
+        <a href={accountAddress(id)}>{nameOf(account)}</a>
+        <span class="code hint">{id}</span>
+      </td>
+      <td role="cell">
+        <span class={`badge ${tone}`}>{text}</span>
+      </td>
+      <td role="cell" data-label={accounts.providers}>
+        {identities.length === 0 ? accounts.noProvider : providers}
+      </td>
+      <td role="cell" class="number" data-label={accounts.sessions}>
+        {sessions}
+      </td>
+      <td role="cell" data-label={accounts.lastSeen}>
+        {formatRelative(lastSeenAt)}
+      </td>
+    </tr>
+  );
+}

@@ -1,0 +1,226 @@
+import type { AdminAuditQuery } from '../../../../packages/client/api/admin-client.js';
+import { Icon } from '../../ui/icon.js';
+import { NoticeLine, useNotedAction } from '../../ui/notice.js';
+import { Freshness, Head } from '../head.js';
+import { PageButtons, usePages } from '../pages.js';
+import { listAddress, textOf, type Filter } from '../route.js';
+import { keptToken, useSession } from '../session.js';
+import { Skeleton } from '../skeleton.js';
+import { texts } from '../i18n/texts.js';
+import { EventTable } from './event-table.js';
+import { writeQuery } from '../../../../packages/client/api/query.js';
+import {
+  GatehouseProblem,
+  readProblem,
+  ServerUnreachable,
+} from '../../../../packages/client/api/problem.js';
+import { serverUrl } from '../../server.js';
+
+const PAGE = 50;
+
+export function Audit({ filter }: { readonly filter: Filter }) {
+  const key = listAddress('audit', filter);
+  return (
+    <>
+      <Head title={texts.nav.audit} />
+      <FilterForm key={`form ${key}`} filter={filter} />
+      <Events key={key} filter={filter} />
+    </>
+  );
+}
+
+interface FieldProps {
+  readonly name: string;
+  readonly label: string;
+  readonly isTime?: boolean;
+  readonly value: string;
+}
+
+function FilterForm({ filter }: { readonly filter: Filter }) {
+  const { audit } = texts;
+  const submit = (event: Event) => {
+    event.preventDefault();
+    const values = new FormData(event.currentTarget as HTMLFormElement);
+    const text = (name: string) => textOf(values, name);
+    location.hash = listAddress('audit', {
+      kind: text('kind'),
+      actor: text('actor'),
+      person: text('person'),
+      accountId: text('accountId'),
+      since: readTime(text('since')),
+      until: readTime(text('until')),
+    });
+  };
+  return (
+    <form class="filters" role="search" onSubmit={submit}>
+      <KindChoice chosen={filter.kind ?? ''} />
+      {fieldsOf(filter).map((field) => (
+        <FilterField key={field.name} {...field} />
+      ))}
+      <div class="row submit">
+        <button type="submit" class="primary">
+          <Icon name="search" />
+          {audit.filter}
+        </button>
+        {Object.keys(filter).length > 0 && (
+          <a class="button plain" href={listAddress('audit', {})}>
+            {audit.clear}
+          </a>
+        )}
+      </div>
+    </form>
+  );
+}
+
+function fieldsOf(filter: Filter): readonly FieldProps[] {
+  const { audit } = texts;
+  return [
+    { name: 'actor', label: audit.actor, value: filter.actor ?? '' },
+    { name: 'person', label: audit.person, value: filter.person ?? '' },
+    { name: 'accountId', label: audit.accountId, value: filter.accountId ?? '' },
+    { name: 'since', label: audit.since, isTime: true, value: writeTime(filter.since) },
+    { name: 'until', label: audit.until, isTime: true, value: writeTime(filter.until) },
+  ];
+}
+
+function KindChoice({ chosen }: { readonly chosen: string }) {
+  const { audit, kinds } = texts;
+  return (
+    <div class="field">
+      <label for="kind">{audit.kind}</label>
+      <select id="kind" name="kind" value={chosen}>
+        <option value="">{audit.anyKind}</option>
+        {Object.entries(kinds).map(([kind, name]) => (
+          <option key={kind} value={kind}>
+            {name}
+          </option>
+        ))}
+      </select>
+    </div>
+  );
+}
+
+function FilterField({ name, label, value, isTime = false }: FieldProps) {
+  const own = { id: name, name, defaultValue: value, autocomplete: 'off' };
+  return (
+    <div class="field">
+      <label for={name}>{label}</label>
+      {isTime ? (
+        <input type="datetime-local" {...own} />
+      ) : (
+        <input type="text" spellcheck={false} {...own} />
+      )}
+    </div>
+  );
+}
+
+function Events({ filter }: { readonly filter: Filter }) {
+  const { client } = useSession();
+  const pages = usePages(
+    async (cursor) => {
+      const query: AdminAuditQuery = { ...auditQuery(filter), limit: PAGE };
+      const page = await client.audit({ ...query, ...(cursor && { cursor }) });
+      return { rows: page.events, cursor: page.cursor };
+    },
+    listAddress('audit', filter),
+  );
+  const { live } = pages;
+  const { audit } = texts;
+  return (
+    <section aria-labelledby="events">
+      <div class="card-head">
+        <div class="titled">
+          <h2 id="events">{audit.events}</h2>
+          <Freshness live={live} />
+        </div>
+        <Download filter={filter} />
+      </div>
+      <NoticeLine notice={live.notice} />
+      {live.value === null ? (
+        <Skeleton live={live} />
+      ) : (
+        <EventTable events={live.value.rows} withAccount />
+      )}
+      <PageButtons pages={pages} />
+    </section>
+  );
+}
+
+/** A button, because a link would not send the token of this tab. */
+function Download({ filter }: { readonly filter: Filter }) {
+  const { end } = useSession();
+  const { notice, isBusy, run } = useNotedAction(end);
+  const download = () =>
+    run(async () => {
+      saveFile(await exportAudit(keptToken(), auditQuery(filter)), 'audit.ndjson');
+    });
+  return (
+    <div class="lead">
+      <button type="button" disabled={isBusy} onClick={download}>
+        <Icon name="download" />
+        {texts.audit.download}
+      </button>
+      <NoticeLine notice={notice} />
+    </div>
+  );
+}
+
+function auditQuery({ kind, actor, person, accountId, since, until }: Filter): AdminAuditQuery {
+  return {
+    // The server rejects an unknown kind with an error that the page shows.
+    ...(kind !== undefined && { kind: kind as AdminAuditQuery['kind'] }),
+    ...(actor !== undefined && { actor }),
+    ...(person !== undefined && { person }),
+    ...(accountId !== undefined && { accountId }),
+    ...(since !== undefined && { since: Number(since) }),
+    ...(until !== undefined && { until: Number(until) }),
+  };
+}
+
+/** @param local value of a field for date and time, in the browser's time zone */
+function readTime(local: string): string {
+  const time = new Date(local).getTime();
+  return Number.isNaN(time) ? '' : String(time);
+}
+
+function writeTime(milliseconds: string | undefined): string {
+  const time = new Date(Number(milliseconds ?? Number.NaN));
+  if (Number.isNaN(time.getTime())) {
+    return '';
+  }
+  const pad = (value: number) => String(value).padStart(2, '0');
+  const day = [time.getFullYear(), pad(time.getMonth() + 1), pad(time.getDate())].join('-');
+  return `${day}T${pad(time.getHours())}:${pad(time.getMinutes())}`;
+}
+
+const LINES = 'application/x-ndjson';
+
+/** @param token undefined = the credentials that the browser sends */
+async function exportAudit(token: string | undefined, query: AdminAuditQuery): Promise<Blob> {
+  const url = `${serverUrl()}/admin/v1/audit${writeQuery(query)}`;
+  const headers = {
+    accept: LINES,
+    ...(token !== undefined && { authorization: `Bearer ${token}` }),
+  };
+  const response = await fetch(url, { headers, redirect: 'manual' }).catch((error: unknown) => {
+    throw new ServerUnreachable(serverUrl(), 'the connection failed', { cause: error });
+  });
+  if (response.ok && response.headers.get('content-type')?.startsWith(LINES) === true) {
+    return response.blob();
+  }
+  const { status } = response;
+  const message = `The server answered ${status}, and not as a Gatehouse server does.`;
+  throw (
+    readProblem(await response.json().catch(() => null)) ??
+    new GatehouseProblem({ status, code: 'unexpected-answer', message })
+  );
+}
+
+function saveFile(contents: Blob, name: string): void {
+  const url = URL.createObjectURL(contents);
+  const link = document.createElement('a');
+  link.href = url;
+  link.download = name;
+  link.click();
+  URL.revokeObjectURL(url);
+}

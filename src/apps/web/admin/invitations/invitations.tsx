@@ -1,0 +1,277 @@
+import { useState } from 'preact/hooks';
+import type {
+  AdminInvitation,
+  AdminInvitationPage,
+  CreatedInvitation,
+} from '../../../../packages/client/api/admin-client.js';
+import { NoticeLine, type Notice, type Notify, useNotedAction } from '../../ui/notice.js';
+import { formatDate, formatRelative } from '../../i18n/format.js';
+import { ActionButton, type ActionResult } from '../action-button.js';
+import { Head } from '../head.js';
+import { PageButtons, usePages } from '../pages.js';
+import { useSession } from '../session.js';
+import { Skeleton } from '../skeleton.js';
+import { texts } from '../i18n/texts.js';
+import { stateOf } from './invitation-state.js';
+import { CopyButton } from '../../ui/copy-button.js';
+import { INVITATION_LIMITS } from '../../../../core/policy/flow/code-limits.js';
+import { Dialog, useDialog } from '../../ui/dialog.js';
+import { Icon } from '../../ui/icon.js';
+import { textOf } from '../route.js';
+import { SectionHead } from '../../ui/section-head.js';
+import { FormButtons } from '../../ui/form-buttons.js';
+
+const PAGE = 25;
+
+export function Invitations() {
+  const { client, caller } = useSession();
+  const [areAccepted, setAccepted] = useState(true);
+  const pages = usePages(async (cursor) => {
+    const query = { limit: PAGE, ...(cursor && { cursor }) };
+    const page: AdminInvitationPage = await client.invitations(query);
+    setAccepted(page.areAccepted);
+    return { rows: page.invitations, cursor: page.cursor };
+  }, 'invitations');
+  const [notice, notify] = useState<Notice | null>(null);
+  const [created, show] = useState<CreatedInvitation | null>(null);
+  const { live } = pages;
+  const isEmpty = live.value?.rows.length === 0;
+  const receive = (next: CreatedInvitation) => {
+    show(next);
+    live.reload();
+  };
+  return (
+    <>
+      <Head title={texts.nav.invitations} live={live}>
+        {caller.role === 'operate' && areAccepted && (
+          <CreateButton notify={notify} receive={receive} />
+        )}
+      </Head>
+      <NoticeLine notice={live.notice ?? notice} />
+      {!areAccepted && <NotAccepted />}
+      {created !== null && <Created {...created} close={() => show(null)} />}
+      {live.value === null && <Skeleton live={live} />}
+      {isEmpty && areAccepted && <p class="empty">{texts.invitations.none}</p>}
+      {live.value !== null && !isEmpty && (
+        <section aria-label={texts.nav.invitations}>
+          <p class="quiet">{texts.invitations.lead}</p>
+          <List rows={live.value.rows} notify={notify} reload={live.reload} />
+          <PageButtons pages={pages} />
+        </section>
+      )}
+    </>
+  );
+}
+
+function NotAccepted() {
+  const { invitations } = texts;
+  return (
+    <div class="empty">
+      <strong>{invitations.off}</strong>
+      <p>{invitations.offHint}</p>
+      <code>AUTH_SIGNUP_INVITATIONS_ENABLED=true</code>
+    </div>
+  );
+}
+
+interface ListProps extends ActionResult {
+  readonly rows: readonly AdminInvitation[];
+}
+
+function List({ rows, ...result }: ListProps) {
+  return (
+    <ul>
+      {rows.map((row) => (
+        <Row key={row.id} invitation={row} {...result} />
+      ))}
+    </ul>
+  );
+}
+
+function Row({ invitation, ...result }: ActionResult & { readonly invitation: AdminInvitation }) {
+  const { caller } = useSession();
+  const { id, note, uses, used, createdBy, createdAt, expiresAt } = invitation;
+  const { invitations } = texts;
+  const state = stateOf(invitation, Date.now());
+  const isRevocable = state === 'open' || state === 'used-up';
+  const name = note ?? invitations.unnamed;
+  const facts = [
+    invitations.used(used, uses),
+    invitations.until(formatDate(expiresAt)),
+    invitations.createdBy(createdBy, formatRelative(createdAt)),
+  ];
+  return (
+    <li>
+      <div>
+        <span class="titled">
+          <strong>{name}</strong>
+          <span class={state === 'open' ? 'badge good' : 'badge'}>{invitations.states[state]}</span>
+        </span>
+        <span class="quiet">{facts.join(' · ')}</span>
+        <span class="code hint">{id}</span>
+      </div>
+      {caller.role === 'operate' && isRevocable && <Revoke id={id} name={name} {...result} />}
+    </li>
+  );
+}
+
+interface RevokeProps extends ActionResult {
+  readonly id: string;
+  readonly name: string;
+}
+
+function Revoke({ id, name, ...result }: RevokeProps) {
+  const { client } = useSession();
+  const { invitations } = texts;
+  return (
+    <ActionButton
+      textsOf={() => texts.invitations.revoke}
+      label={invitations.revokeNamed(name)}
+      isDanger
+      isSmall
+      run={(reason) => client.revokeInvitation(id, reason)}
+      {...result}
+    />
+  );
+}
+
+interface CreatedProps extends CreatedInvitation {
+  readonly close: () => void;
+}
+
+/** The code of a new invitation, which the server does not store. */
+function Created({ code, link, close }: CreatedProps) {
+  const { invitations } = texts;
+  return (
+    <section aria-labelledby="created" role="status">
+      <SectionHead id="created" title={invitations.created} lead={invitations.createdLead} />
+      <dl>
+        <dt>{invitations.code}</dt>
+        <dd>
+          <Copied text={code} label={invitations.code} />
+        </dd>
+        {link !== null && (
+          <>
+            <dt>{invitations.link}</dt>
+            <dd>
+              <Copied text={link} label={invitations.link} />
+            </dd>
+          </>
+        )}
+      </dl>
+      <p class="hint">{link === null ? invitations.noLink : invitations.linkHint}</p>
+      <button type="button" onClick={close}>
+        {invitations.close}
+      </button>
+    </section>
+  );
+}
+
+function Copied({ text, label }: { readonly text: string; readonly label: string }) {
+  return (
+    <div class="row">
+      <span class="code">{text}</span>
+      <CopyButton text={text} label={label} />
+    </div>
+  );
+}
+
+const DAY_SECONDS = 86_400;
+const LIFETIMES_DAYS = [1, 7, 30, 90, 365];
+const DEFAULT_DAYS = 7;
+
+interface CreateProps {
+  /** Cleared when the form opens. */
+  readonly notify: Notify;
+  readonly receive: (created: CreatedInvitation) => void;
+}
+
+function CreateButton({ notify, receive }: CreateProps) {
+  const dialog = useDialog();
+  // The key of the form: a new number clears its fields.
+  const [turn, setTurn] = useState(0);
+  const open = () => {
+    notify(null);
+    setTurn(turn + 1);
+    dialog.current?.showModal();
+  };
+  return (
+    <>
+      <button type="button" class="primary" onClick={open}>
+        <Icon name="plus" />
+        {texts.invitations.create}
+      </button>
+      <Dialog own={dialog} title={texts.invitations.createTitle}>
+        {turn > 0 && <Form key={turn} receive={receive} close={() => dialog.current?.close()} />}
+      </Dialog>
+    </>
+  );
+}
+
+interface FormProps extends Pick<CreateProps, 'receive'> {
+  readonly close: () => void;
+}
+
+function Form({ receive, close }: FormProps) {
+  const { client, end } = useSession();
+  const { notice, isBusy, run } = useNotedAction(end);
+  const { invitations } = texts;
+  const submit = (event: Event) => {
+    event.preventDefault();
+    const values = new FormData(event.currentTarget as HTMLFormElement);
+    const note = textOf(values, 'note');
+    run(async () => {
+      const created = await client.createInvitation({
+        uses: Number(textOf(values, 'uses')),
+        expiresInSeconds: Number(textOf(values, 'days')) * DAY_SECONDS,
+        ...(note !== '' && { note }),
+      });
+      close();
+      receive(created);
+    });
+  };
+  return (
+    <form onSubmit={submit}>
+      <Fields />
+      <NoticeLine notice={notice} />
+      <FormButtons close={close} submit={invitations.submit} isDisabled={isBusy} />
+    </form>
+  );
+}
+
+function Fields() {
+  const { invitations } = texts;
+  const { uses, noteLength } = INVITATION_LIMITS;
+  const number = { type: 'number' as const, min: 1, max: uses, defaultValue: '1', required: true };
+  return (
+    <>
+      <div class="field">
+        <label for="uses">{invitations.uses}</label>
+        <input id="uses" name="uses" {...number} />
+      </div>
+      <div class="field">
+        <label for="days">{invitations.lifetime}</label>
+        <select id="days" name="days">
+          {LIFETIMES_DAYS.map((days) => (
+            <option key={days} value={days} selected={days === DEFAULT_DAYS}>
+              {invitations.days(days)}
+            </option>
+          ))}
+        </select>
+      </div>
+      <div class="field">
+        <label for="note">{invitations.note}</label>
+        <input
+          id="note"
+          name="note"
+          autocomplete="off"
+          maxLength={noteLength}
+          aria-describedby="note-hint"
+        />
+        <p id="note-hint" class="hint">
+          {invitations.noteHint}
+        </p>
+      </div>
+    </>
+  );
+}

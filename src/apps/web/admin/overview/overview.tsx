@@ -1,0 +1,186 @@
+import { NoticeLine } from '../../ui/notice.js';
+import { DismissibleFindings } from '../policy/findings.js';
+import { Head } from '../head.js';
+import { listAddress } from '../route.js';
+import { useSession } from '../session.js';
+import { Skeleton } from '../skeleton.js';
+import { useLive } from '../use-live.js';
+import { SectionHead } from '../../ui/section-head.js';
+import { texts } from '../i18n/texts.js';
+import { Logins } from './login-chart.js';
+import { Rechecks } from './rechecks.js';
+import type { AdminOverview } from '../../../../packages/client/api/admin-client.js';
+import { formatCount, MAX_COUNTED } from '../format-count.js';
+import type { AdminProvider } from '../admin-answers.js';
+import { Icon, type IconName } from '../../ui/icon.js';
+import { useProviderName } from '../provider-names.js';
+import { formatRelative } from '../../i18n/format.js';
+
+export function Overview() {
+  const { client } = useSession();
+  const live = useLive(async () => {
+    const [overview, { providers }, policy] = await Promise.all([
+      client.overview(),
+      client.providers(),
+      client.policy(),
+    ]);
+    return { ...overview, providers, findings: policy.findings };
+  }, 'overview');
+  const { overview } = texts;
+  const { value } = live;
+  return (
+    <>
+      <Head title={texts.nav.overview} live={live} />
+      <NoticeLine notice={live.notice} />
+      {value === null ? (
+        <Skeleton live={live} />
+      ) : (
+        <>
+          <AccountStates counts={value.accounts} />
+          <Logins />
+          {value.requests !== null && <Requests counts={value.requests} />}
+          <Rechecks providers={value.providers} isOn={value.isOffboardingOn} />
+          <ProviderHealth providers={value.providers} />
+          <section aria-labelledby="findings">
+            <div class="card-head">
+              <h2 id="findings">{overview.findings}</h2>
+              <a href={listAddress('policy', {})}>{overview.policy}</a>
+            </div>
+            <DismissibleFindings findings={value.findings} />
+          </section>
+        </>
+      )}
+    </>
+  );
+}
+
+function AccountStates({ counts }: { readonly counts: AdminOverview['accounts'] }) {
+  const { total, disabled, ineligible } = counts;
+  const { overview } = texts;
+  const isEstimate = total > MAX_COUNTED;
+  const tiles = [
+    { label: overview.all, count: total, tone: 'accent', state: '', isRounded: isEstimate },
+    { label: overview.disabled, count: disabled, tone: 'alarm', state: 'disabled' },
+    { label: overview.ineligible, count: ineligible, tone: 'caution', state: 'ineligible' },
+  ];
+  return (
+    <section aria-labelledby="accounts">
+      <h2 id="accounts">{overview.accounts}</h2>
+      <div class="tiles">
+        {tiles.map(({ label, count, tone, state, isRounded = false }) => (
+          <a key={label} class="count-tile" href={listAddress('accounts', { state })}>
+            <span class="quiet">{label}</span>
+            <strong>{amount(count, isRounded)}</strong>
+            <svg class="bar" viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true">
+              <rect class="track" width="100" height="4" />
+              <rect class={tone} width={share(count, total)} height="4" />
+            </svg>
+          </a>
+        ))}
+      </div>
+    </section>
+  );
+}
+
+/** Counts only: the server cannot read what is asked and answered. */
+function Requests({ counts }: { readonly counts: NonNullable<AdminOverview['requests']> }) {
+  const { requests } = texts;
+  return (
+    <section aria-labelledby="requests">
+      <SectionHead id="requests" title={requests.title} lead={requests.lead} />
+      <div class="tiles">
+        {(['waiting', 'answered', 'withdrawn', 'expired'] as const).map((state) => (
+          <div key={state} class="count-tile">
+            <span class="quiet">{requests[state]}</span>
+            <strong>{amount(counts[state], false)}</strong>
+          </div>
+        ))}
+      </div>
+    </section>
+  );
+}
+
+function amount(count: number, isRounded: boolean): string {
+  if (isRounded) {
+    return texts.overview.about(formatCount(count));
+  }
+  return count > MAX_COUNTED ? texts.overview.more(formatCount(MAX_COUNTED)) : formatCount(count);
+}
+
+/** Percent of the total; a positive count is always visible. */
+function share(count: number, total: number): number {
+  return count === 0 ? 0 : Math.max(1.5, Math.min(100, (100 * count) / Math.max(total, 1)));
+}
+
+const ICONS: Readonly<Record<AdminProvider['type'], IconName>> = {
+  oidc: 'person',
+  github: 'branch',
+  certificate: 'certificate',
+};
+
+/** State of each provider as this replica reaches it. */
+function ProviderHealth({ providers }: { readonly providers: readonly AdminProvider[] }) {
+  const { health } = texts;
+  const nameOf = useProviderName();
+  return (
+    <section aria-labelledby="providers">
+      <h2 id="providers">{health.title}</h2>
+      {providers.length === 0 && <p class="empty">{health.none}</p>}
+      <ul>
+        {providers.map((provider) => (
+          <li key={provider.id}>
+            <span class="tile">
+              <Icon name={ICONS[provider.type]} />
+            </span>
+            <div>
+              <span class="titled">
+                <a href={listAddress('accounts', { provider: provider.id })}>
+                  {nameOf(provider.id)}
+                </a>
+                {provider.isRequired && <span class="badge">{health.required}</span>}
+              </span>
+              <span class="hint">{historyOf(provider)}</span>
+            </div>
+            <State provider={provider} />
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function State({ provider: { type, failingFor, lastAnswerAt } }: { provider: AdminProvider }) {
+  const { health } = texts;
+  if (failingFor !== null) {
+    return (
+      <span class="badge alarm">
+        <Icon name="alert" />
+        {health.failing}
+      </span>
+    );
+  }
+  if (type === 'certificate') {
+    return null;
+  }
+  return lastAnswerAt === null ? (
+    <span class="badge">{health.unknown}</span>
+  ) : (
+    <span class="badge good">
+      <Icon name="check" />
+      {health.answers}
+    </span>
+  );
+}
+
+/** The newest event of a provider, in one line. */
+function historyOf({ type, failingFor, lastAnswerAt, lastFailure }: AdminProvider): string {
+  const { health } = texts;
+  const answered = lastAnswerAt === null ? [] : [health.answered(formatRelative(lastAnswerAt))];
+  if (lastFailure !== null) {
+    const { at, cause, detail } = lastFailure;
+    const what = detail === null ? cause : `${cause}: ${detail}`;
+    const failed = (failingFor === null ? health.failed : health.fails)(formatRelative(at), what);
+    return [failed, ...answered].join(' · ');
+  }
+  return answered[0] ?? (type === 'certificate' ? health.local : health.silent);
+}

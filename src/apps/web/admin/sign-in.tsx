@@ -1,0 +1,129 @@
+import { useState } from 'preact/hooks';
+import { GatehouseProblem } from '../../../packages/client/api/problem.js';
+import { Brand } from '../brand.js';
+import { serverUrl } from '../server.js';
+import { Icon } from '../ui/icon.js';
+import { LanguageChoice } from '../ui/language-choice.js';
+import { failure, NoticeLine, problem, type Notice, useNotedAction } from '../ui/notice.js';
+import { t } from '../i18n/messages.js';
+import { clientWith, storeToken, loginProvider } from './session.js';
+import { texts } from './i18n/texts.js';
+
+interface SignInProps {
+  /** The reason for the end of the last session. */
+  readonly notice: Notice | null;
+  /** Shows the console after a token was stored. */
+  readonly showConsole: () => Promise<void>;
+}
+
+/** A certificate needs no sign-in, because the browser has sent it already. */
+export function SignIn({ notice, showConsole }: SignInProps) {
+  const provider = loginProvider();
+  const { signIn } = texts;
+  return (
+    <div class="gate">
+      <header>
+        <Brand withHost />
+      </header>
+      <main>
+        <section class="card" aria-labelledby="sign-in">
+          <div class="lead">
+            <h1 id="sign-in">{signIn.title}</h1>
+            <p class="quiet">{signIn.lead}</p>
+          </div>
+          <NoticeLine notice={notice} />
+          {provider !== '' && (
+            <>
+              <a class="button primary" href={`${serverUrl()}/admin/v1/login`}>
+                <Icon name="person" />
+                {t.signIn.continueWith(provider)}
+              </a>
+              <p class="divider">{t.signIn.or}</p>
+            </>
+          )}
+          <TokenForm showConsole={showConsole} isFirst={provider === ''} />
+        </section>
+      </main>
+      <footer>
+        <LanguageChoice />
+      </footer>
+    </div>
+  );
+}
+
+interface TokenFormProps extends Pick<SignInProps, 'showConsole'> {
+  readonly isFirst: boolean;
+}
+
+function TokenForm({ showConsole, isFirst }: TokenFormProps) {
+  const [token, setToken] = useState('');
+  const { notice, show, isBusy, run } = useNotedAction();
+  const { signIn } = texts;
+  const submit = (event: Event) => {
+    event.preventDefault();
+    run(async () => {
+      const given = token.trim();
+      const refusal = await refusalOf(given);
+      if (refusal !== null) {
+        show(refusal);
+        return;
+      }
+      storeToken(given);
+      await showConsole();
+    });
+  };
+  return (
+    <form onSubmit={submit}>
+      <TokenField token={token} setToken={setToken} isInvalid={notice !== null} />
+      <NoticeLine notice={notice} />
+      <button type="submit" class={isFirst ? 'primary' : ''} disabled={isBusy}>
+        {signIn.submit}
+      </button>
+    </form>
+  );
+}
+
+interface TokenFieldProps {
+  readonly token: string;
+  readonly setToken: (token: string) => void;
+  readonly isInvalid: boolean;
+}
+
+function TokenField({ token, setToken, isInvalid }: TokenFieldProps) {
+  const { signIn } = texts;
+  return (
+    <div class="field">
+      <label for="token">{signIn.token}</label>
+      <input
+        id="token"
+        type="password"
+        autocomplete="off"
+        autocapitalize="none"
+        spellcheck={false}
+        required
+        value={token}
+        aria-invalid={isInvalid}
+        aria-describedby="token-hint"
+        onInput={({ currentTarget }) => setToken(currentTarget.value)}
+      />
+      <p id="token-hint" class="hint">
+        {signIn.tokenHint}
+      </p>
+    </div>
+  );
+}
+
+/** Returns null for a valid token. */
+async function refusalOf(token: string): Promise<Notice | null> {
+  // A header cannot contain other characters.
+  if (!/^[\x21-\x7e]+$/.test(token)) {
+    return problem(() => texts.signIn.unknown);
+  }
+  try {
+    await clientWith(token).me();
+    return null;
+  } catch (error) {
+    const isUnknown = error instanceof GatehouseProblem && error.code === 'invalid-token';
+    return isUnknown ? problem(() => texts.signIn.unknown) : failure(error);
+  }
+}

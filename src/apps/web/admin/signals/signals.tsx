@@ -1,0 +1,240 @@
+import { useState } from 'preact/hooks';
+import type { AdminSignals, UnmatchedPage } from '../../../../packages/client/api/admin-client.js';
+import { formatRelative } from '../../i18n/format.js';
+import { NoticeLine, type Notice } from '../../ui/notice.js';
+import { ActionButton, type ActionResult } from '../action-button.js';
+import { formatCount } from '../format-count.js';
+import { Head } from '../head.js';
+import { texts } from '../i18n/texts.js';
+import { useProviderName } from '../provider-names.js';
+import { useSession } from '../session.js';
+import { Skeleton } from '../skeleton.js';
+import { useLive } from '../use-live.js';
+import { PageButtons, usePages } from '../pages.js';
+import { ListTable } from '../tables.js';
+
+type Reported = AdminSignals['providers'][number];
+type Stream = NonNullable<Reported['stream']>;
+type Directory = NonNullable<Reported['directory']>;
+
+/** The reports of each provider about leavers. */
+export function Signals() {
+  const { client } = useSession();
+  const live = useLive(() => client.signals(), 'signals');
+  const [notice, notify] = useState<Notice | null>(null);
+  const { value } = live;
+  return (
+    <>
+      <Head title={texts.nav.signals} live={live} />
+      <NoticeLine notice={live.notice ?? notice} />
+      {value === null && <Skeleton live={live} />}
+      {value?.providers.length === 0 && <None />}
+      {value?.providers.map((reported) => (
+        <Details key={reported.id} reported={reported} notify={notify} reload={live.reload} />
+      ))}
+    </>
+  );
+}
+
+function None() {
+  const { signals } = texts;
+  return (
+    <div class="empty">
+      <strong>{signals.none}</strong>
+      <p>{signals.noneHint}</p>
+      <code>signals</code>
+    </div>
+  );
+}
+
+interface DetailsProps extends ActionResult {
+  readonly reported: Reported;
+}
+
+function Details({ reported, ...result }: DetailsProps) {
+  const { id, received, stream, directory } = reported;
+  const { caller } = useSession();
+  const { signals } = texts;
+  const nameOf = useProviderName();
+  return (
+    <section aria-labelledby={`signals-${id}`}>
+      <h2 id={`signals-${id}`}>{nameOf(id)}</h2>
+      <dl>
+        <dt>{signals.last}</dt>
+        <dd>
+          {received.length === 0
+            ? signals.never
+            : received.map(({ kind, at }) => (
+                <div key={kind}>{signals.received(signals.kinds[kind], formatRelative(at))}</div>
+              ))}
+        </dd>
+        {stream !== null && <StreamState stream={stream} />}
+        {directory !== null && <People directory={directory} />}
+      </dl>
+      {directory !== null && directory.unmatched > 0 && (
+        <UnmatchedPeople provider={id} notify={result.notify} />
+      )}
+      {caller.role === 'operate' && (stream !== null || directory !== null) && (
+        <EndOther provider={id} {...result} />
+      )}
+    </section>
+  );
+}
+
+interface EndOtherProps extends ActionResult {
+  readonly provider: string;
+}
+
+/** Ends the refusal of a person who is in no list. */
+function EndOther({ provider, ...result }: EndOtherProps) {
+  const { client } = useSession();
+  const nameOf = useProviderName();
+  const { signals } = texts;
+  return (
+    <ActionButton
+      label={signals.endOtherAt(nameOf(provider))}
+      textsOf={() => ({ ...texts.signals.endRefusal, ...texts.signals.endOther })}
+      field={{ label: signals.person, hint: signals.personHint }}
+      run={(reason, name) => client.endRefusal(provider, name, reason)}
+      {...result}
+    />
+  );
+}
+
+const TONES: Partial<Readonly<Record<NonNullable<Stream['status']>, string>>> = {
+  enabled: 'good',
+  paused: 'caution',
+};
+
+function StreamState({ stream }: { readonly stream: Stream }) {
+  const { transmitter, delivery, status, reason, failure, seenAt } = stream;
+  const { signals } = texts;
+  const facts = [
+    signals.deliveries[delivery],
+    ...(reason === null ? [] : [reason]),
+    ...(failure === null ? [] : [signals.failure(failure)]),
+    ...(seenAt === null ? [] : [signals.seen(formatRelative(seenAt))]),
+  ];
+  return (
+    <>
+      <dt>{signals.stream}</dt>
+      <dd>
+        <span class={`badge ${status === null ? '' : (TONES[status] ?? 'alarm')}`}>
+          {status === null ? signals.unconnected : signals.statuses[status]}
+        </span>
+        <div class="hint">{facts.join(' · ')}</div>
+        <div class="code hint">{transmitter}</div>
+      </dd>
+    </>
+  );
+}
+
+function People({ directory }: { readonly directory: Directory }) {
+  const { people, active, matched, ambiguous, recentlyDeactivated, isRequired } = directory;
+  const { signals } = texts;
+  const facts = [
+    signals.active(formatCount(active)),
+    signals.matched(formatCount(matched)),
+    ...(ambiguous === 0 ? [] : [signals.ambiguous(formatCount(ambiguous))]),
+    ...(recentlyDeactivated === 0 ? [] : [signals.deactivated(formatCount(recentlyDeactivated))]),
+  ];
+  return (
+    <>
+      <dt>{signals.directory}</dt>
+      <dd>
+        {signals.people(formatCount(people), people)}{' '}
+        {isRequired && <span class="badge">{texts.health.required}</span>}
+        <div class="hint">{facts.join(' · ')}</div>
+      </dd>
+      <dt>{signals.unmatched}</dt>
+      <dd>{formatCount(directory.unmatched)}</dd>
+    </>
+  );
+}
+
+const PAGE = 25;
+
+type Person = UnmatchedPage['people'][number];
+
+interface UnmatchedProps extends Pick<ActionResult, 'notify'> {
+  readonly provider: string;
+}
+
+/** The people of a directory who match no identity. */
+function UnmatchedPeople({ provider, notify }: UnmatchedProps) {
+  const { client, caller } = useSession();
+  const pages = usePages(async (cursor) => {
+    const page = await client.unmatchedPeople(provider, {
+      limit: PAGE,
+      ...(cursor && { cursor }),
+    });
+    return { rows: page.people, cursor: page.cursor };
+  }, `unmatched ${provider}`);
+  const { live } = pages;
+  const { signals } = texts;
+  const columns = [signals.userName, signals.externalId, signals.state, signals.changed];
+  return (
+    <>
+      <h3>{signals.unmatchedTitle}</h3>
+      <p class="quiet">{signals.unmatchedLead}</p>
+      <NoticeLine notice={live.notice} />
+      {live.value === null ? (
+        <Skeleton live={live} />
+      ) : (
+        <ListTable headings={caller.role === 'operate' ? [...columns, signals.act] : columns}>
+          {live.value.rows.map((person) => (
+            <Row key={person.id} {...{ person, provider, notify }} reload={live.reload} />
+          ))}
+        </ListTable>
+      )}
+      <PageButtons pages={pages} />
+    </>
+  );
+}
+
+interface RowProps extends ActionResult {
+  readonly person: Person;
+  readonly provider: string;
+}
+
+function Row({ person, provider, ...result }: RowProps) {
+  const { client, caller } = useSession();
+  const { id, userName, externalId, isRefused, changedAt } = person;
+  const { signals } = texts;
+  return (
+    <tr role="row">
+      <td role="cell">{userName}</td>
+      <td role="cell" class="code">
+        {externalId}
+      </td>
+      <td role="cell">{stateOf(person)}</td>
+      <td role="cell" data-label={signals.changed}>
+        {formatRelative(changedAt)}
+      </td>
+      {caller.role === 'operate' && (
+        <td role="cell">
+          {isRefused && (
+            <ActionButton
+              textsOf={() => texts.signals.endRefusal}
+              label={signals.endRefusalOf(userName)}
+              isSmall
+              run={(reason) => client.endRefusal(provider, id, reason)}
+              {...result}
+            />
+          )}
+        </td>
+      )}
+    </tr>
+  );
+}
+
+function stateOf({ isActive, isAmbiguous, isRefused }: Person): string {
+  const { signals } = texts;
+  if (isAmbiguous) {
+    return signals.isAmbiguous(isActive ? signals.isActive : signals.isInactive);
+  }
+  if (isActive) {
+    return isRefused ? signals.isRefused : signals.isActive;
+  }
+  return isRefused ? signals.isInactive : signals.isEnded;
+}

@@ -1,0 +1,101 @@
+import { GatehouseProblem, ServerUnreachable } from '../../../packages/client/api/problem.js';
+import { formatWait } from './format.js';
+import { t } from './messages.js';
+
+/** @param error `error` of the return address, for example `access_denied` */
+export function returnErrorMessage(error: string): string {
+  const { returns, errors } = t;
+  return Object.hasOwn(returns, error)
+    ? returns[error as keyof typeof returns]
+    : errors.refused(error);
+}
+
+/** @param nameOf returns the name of a provider. Default: its id */
+export function failureMessage(error: unknown, nameOf = (id: string) => id): string {
+  if (error instanceof GatehouseProblem) {
+    return refusalMessage(error, nameOf);
+  }
+  if (error instanceof ServerUnreachable) {
+    return t.errors.unreachable;
+  }
+  return kitMessage(error) ?? t.errors.unexpected;
+}
+
+function refusalMessage(
+  { code, message, provider, details = [], retryAfterSeconds }: GatehouseProblem,
+  nameOf: (id: string) => string,
+): string {
+  const { refusals, errors } = t;
+  const known: Readonly<Record<string, string>> = {
+    ...refusals,
+    'unexpected-answer': errors.unexpectedAnswer,
+  };
+  // A newer server may send an unknown code, with its own message.
+  const sentence = Object.hasOwn(known, code) ? `${known[code]}` : message;
+  return [
+    sentence.replace('{provider}', provider === undefined ? errors.provider : nameOf(provider)),
+    ...details.map((one) => `${one.path} ${one.message}.`),
+    ...(retryAfterSeconds === undefined ? [] : [errors.retry(formatWait(retryAfterSeconds))]),
+  ].join(' ');
+}
+
+type KitError = Error & { readonly reason?: string };
+
+/** Compared by name: importing the classes would load the cryptography with every visit. */
+const KIT_MESSAGES: Readonly<Record<string, (error: KitError) => string>> = {
+  ChannelRefused: ({ reason }) => {
+    const { channelGone, channelForm, channelInvalid } = t.errors;
+    return { 'not-found': channelGone, 'not-a-list': channelForm }[reason ?? ''] ?? channelInvalid;
+  },
+  NotRegistered: ({ reason }) => {
+    const { pushDenied, pushAddress, pushService } = t.errors;
+    return { denied: pushDenied, address: pushAddress }[reason ?? ''] ?? pushService;
+  },
+  ChallengeRefused: () => t.errors.challenge,
+  ContentUnreadable: ({ reason }) => {
+    const { contentForm, contentText, contentKey } = t.errors;
+    return { 'other-form': contentForm, 'not-json': contentText }[reason ?? ''] ?? contentKey;
+  },
+  DeviceKeyError: ({ reason }) => (reason === 'checksum' ? t.errors.keyChecksum : t.errors.keyForm),
+  DeviceNotAdded: ({ reason }) => (reason === 'refused' ? t.code.refused : t.code.expired),
+  DeviceSealError: ({ reason }) => {
+    const { deviceKey, deviceOlder, deviceWords, deviceOther } = t.errors;
+    const known = {
+      'invalid-key': deviceKey,
+      'invalid-link': t.add.damaged,
+      'other-key': t.add.otherKey,
+      'older-approver': deviceOlder,
+      'words-differ': deviceWords,
+    };
+    return known[reason as keyof typeof known] ?? deviceOther;
+  },
+  DeviceServerRefused: ({ reason }) =>
+    reason === 'older-server' ? t.errors.deviceServerOlder : t.errors.deviceServerOther,
+  PasskeyProblem: ({ reason }) => {
+    const { passkeyCancelled, passkeyUnsuitable, passkeyDamaged } = t.errors;
+    return (
+      { cancelled: passkeyCancelled, unsuitable: passkeyUnsuitable }[reason ?? ''] ?? passkeyDamaged
+    );
+  },
+  OtherAccountKey: () => t.errors.otherKey,
+  SettingsConflict: () => t.errors.settingsConflict,
+  SettingsRefused: () => t.errors.settingsRefused,
+  SettingsUnreadable: ({ cause }) => kitMessage(cause) ?? t.errors.settingsForm,
+  WebPushKeyError: () => t.errors.settingsForm,
+};
+
+function kitMessage(error: unknown): string | null {
+  return error instanceof Error && Object.hasOwn(KIT_MESSAGES, error.name)
+    ? (KIT_MESSAGES[error.name]?.(error) ?? null)
+    : null;
+}
+
+/** Returns true if the session has ended, or is too old for this request. */
+export function requiresSignIn(error: unknown): error is GatehouseProblem {
+  return (
+    error instanceof GatehouseProblem &&
+    (error.status === 401 ||
+      error.code === 'account-disabled' ||
+      error.code === 'fresh-login-required')
+  );
+}

@@ -1,0 +1,120 @@
+import {
+  readNotificationTarget,
+  type NotificationTarget,
+} from '../../../packages/client/notifications/notification-routing.js';
+import {
+  readWebPushMessage,
+  requestAddress,
+  webNotification,
+} from '../../../packages/client/notifications/web-push.js';
+import { isRecord } from '../../../packages/client/is-record.js';
+import { DENIED, pageAddress, PRESSED, SHOW, VIEWING } from './page-messages.js';
+
+declare const self: ServiceWorkerGlobalScope;
+/** Defined in the first line of the served script: the address at which the app opens a request. */
+declare const REQUEST_URL: string | null;
+
+/** A page that does not answer within this time counts as showing no session. */
+const ANSWER_MS = 500;
+
+const DENY = 'deny';
+
+/** The request whose “Deny” opened a page. The address does not say it: links could forge it. */
+let deniedRequest: string | null = null;
+
+self.addEventListener('install', () => void self.skipWaiting());
+self.addEventListener('push', (event) => event.waitUntil(show(parsed(event.data))));
+self.addEventListener('message', (event) => {
+  // Messages come only from pages of this origin.
+  const data: unknown = event.data;
+  if (isRecord(data) && SHOW in data) {
+    event.waitUntil(show(data[SHOW]).then((isShown) => event.ports[0]?.postMessage(isShown)));
+  }
+  if (isRecord(data) && PRESSED in data) {
+    event.ports[0]?.postMessage(deniedRequest !== null && deniedRequest === data[PRESSED]);
+    deniedRequest = null;
+  }
+});
+self.addEventListener('notificationclick', (event) => {
+  event.notification.close();
+  const target = readNotificationTarget(event.notification.data);
+  event.waitUntil(open(target, event.action === DENY));
+});
+
+/** @returns true if a notification was shown; none is where the app shows that session */
+async function show(data: unknown): Promise<boolean> {
+  const message = readWebPushMessage(data);
+  if (message === null) {
+    // Browsers withdraw the permission if a push shows nothing.
+    await self.registration.showNotification('Gatehouse', { body: 'Something waits for you.' });
+    return true;
+  }
+  const windows = (await openWindows()).filter(({ visibilityState }) => {
+    return visibilityState === 'visible';
+  });
+  const viewing = (await Promise.all(windows.map(sessionIn))).find((one) => one !== null) ?? null;
+  const shown = webNotification(message, { isAppOpen: windows.length > 0, viewing });
+  if (shown !== null) {
+    const options = { ...shown.options, actions: actionsOf(message.target) };
+    await self.registration.showNotification(shown.title, options);
+  }
+  return shown !== null;
+}
+
+/** Allow is on the page only, which shows what is allowed. */
+function actionsOf({ topic, requestId, isResolved }: NotificationTarget) {
+  const canDeny = topic === 'permission_request' && requestId !== null && isResolved !== true;
+  const isGerman = navigator.language.startsWith('de');
+  return canDeny && REQUEST_URL === null
+    ? [{ action: DENY, title: isGerman ? 'Ablehnen' : 'Deny' }]
+    : [];
+}
+
+function parsed(data: PushMessageData | null): unknown {
+  try {
+    return data?.json();
+  } catch {
+    return null;
+  }
+}
+
+/** Opens the request in the app or on the account page, preferably in an open window. */
+async function open(target: NotificationTarget | null, isDenied: boolean): Promise<void> {
+  if (target !== null && REQUEST_URL !== null) {
+    await self.clients.openWindow(requestAddress(REQUEST_URL, target));
+    return;
+  }
+  const page = (await openWindows()).find(({ url }) => isPage(url));
+  if (page === undefined) {
+    deniedRequest = isDenied ? (target?.requestId ?? null) : null;
+    await self.clients.openWindow(pageAddress(self.registration.scope, target));
+  } else {
+    page.postMessage(isDenied ? { [DENIED]: target } : target);
+    await page.focus();
+  }
+}
+
+async function openWindows(): Promise<readonly WindowClient[]> {
+  const windows = await self.clients.matchAll({ type: 'window', includeUncontrolled: true });
+  const app = REQUEST_URL?.split('{')[0];
+  return windows.filter(({ url }) => isPage(url) || (app !== undefined && url.startsWith(app)));
+}
+
+function isPage(address: string): boolean {
+  const { origin, pathname } = new URL(address);
+  return `${origin}${pathname}/`.startsWith(self.registration.scope);
+}
+
+function sessionIn(window: WindowClient): Promise<{ serverUrl: string; sessionId: string } | null> {
+  return new Promise((resolve) => {
+    const { port1, port2 } = new MessageChannel();
+    const timer = setTimeout(() => resolve(null), ANSWER_MS);
+    port1.onmessage = ({ data }: MessageEvent<unknown>) => {
+      clearTimeout(timer);
+      const { serverUrl, sessionId } = isRecord(data) ? data : {};
+      const isSession = typeof serverUrl === 'string' && typeof sessionId === 'string';
+      resolve(isSession ? { serverUrl, sessionId } : null);
+    };
+    window.postMessage(VIEWING, [port2]);
+  });
+}

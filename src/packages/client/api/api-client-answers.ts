@@ -1,0 +1,212 @@
+import * as v from 'valibot';
+import type { AuthMethod } from '../../../core/policy/admission/admission.js';
+import type { AccountMode, StoragePolicy } from '../../../core/policy/operator-policy.js';
+import type { Content } from '../../../core/protocol/content.js';
+import type { HttpMethod } from './api-client-transport.js';
+import type { components, paths } from './api-types.js';
+import { readAuthMethods } from './auth-choices.js';
+import { isRecord } from '../is-record.js';
+
+type Schemas = components['schemas'];
+
+/** Every route of the server as `METHOD /path/{parameter}`, from its OpenAPI document. */
+export type Route = {
+  [Path in keyof paths]: {
+    [Method in HttpMethod]: Operation<Path, Method> extends never ? never : `${Method} ${Path}`;
+  }[HttpMethod];
+}[keyof paths];
+
+/** The answer of a route with status 200. */
+export type AnswerOf<One extends Route> = One extends keyof ExactAnswers
+  ? ExactAnswers[One]
+  : OperationOf<One> extends {
+        responses: { 200: { content: { 'application/json': infer Answer } } };
+      }
+    ? Answer
+    : unknown;
+
+/** Answers that are unions, which the OpenAPI document describes as one object. */
+interface ExactAnswers {
+  'POST /v2/account/settings': SettingsWrite;
+  'POST /v1/account/encryption/migrate': SettingsWrite | { readonly success: true };
+  'POST /v2/auth/devices/{id}/token': DeviceToken;
+}
+
+type Operation<Path extends keyof paths, Method extends HttpMethod> = Exclude<
+  paths[Path][Lowercase<Method>],
+  undefined
+>;
+export type OperationOf<One extends Route> = One extends `${infer Method} ${infer Path}`
+  ? Path extends keyof paths
+    ? Method extends HttpMethod
+      ? Operation<Path, Method>
+      : never
+    : never
+  : never;
+
+/** `GET /v1/features`, the part that clients decide by (contract, Discovery). */
+export interface ServerFeatures {
+  readonly features?: {
+    /** Older servers take no requests. */
+    readonly answers?: { readonly enabled: boolean };
+  };
+  readonly capabilities: {
+    readonly auth: {
+      readonly methods: readonly AuthMethod[];
+      readonly login?: {
+        readonly requiredProviders?: readonly string[];
+        readonly serverChallenge?: 'optional' | 'required';
+      };
+      readonly providers?: Readonly<Record<string, { readonly displayName: string }>>;
+    };
+    readonly encryption?: {
+      readonly storagePolicy: StoragePolicy;
+      readonly defaultAccountMode: AccountMode;
+      readonly allowAccountOptOut?: boolean;
+    };
+    readonly server?: { readonly version: string; readonly apiVersions: readonly string[] };
+  };
+}
+
+export type Challenge = Readonly<Schemas['ChallengeDto']>;
+export type SignedLogin = Readonly<
+  Pick<Schemas['DeviceKeyLoginDto'], 'publicKey' | 'challenge' | 'signature'>
+>;
+export type LoginAnswer = Readonly<Omit<Schemas['LoginAnswerDto'], 'success'>>;
+export type AccountProfile = Readonly<Schemas['AccountProfileDto']>;
+export type AccountSession = Readonly<Schemas['SessionDto']>;
+export type SavedPushToken = Readonly<Schemas['PushTokenDto']>;
+export type Encryption = Readonly<Schemas['EncryptionDto']>;
+
+/** The answer of `POST /v2/auth/devices`: poll by `id`, show `userCode`. */
+export type DeviceRequest = Readonly<Schemas['DeviceRequestDto']>;
+export type WaitingDevice = Readonly<Schemas['WaitingDeviceDto']>;
+/** The state of a device request; the token is returned only once. */
+export type DeviceToken = { readonly state: 'pending' | 'refused' } | ApprovedDevice;
+
+export interface ApprovedDevice {
+  readonly state: 'approved';
+  readonly token: string;
+  readonly accountId: string;
+  /** The account, for `openApproval`. It is not there if the approving device is older. */
+  readonly sealed?: string | null | undefined;
+}
+
+export interface StoredSettings {
+  /** null before the first write. */
+  readonly content: Content | null;
+  /** Send it back as `expectedVersion`. */
+  readonly version: number;
+}
+
+export interface StoredCredential {
+  readonly service: string;
+  readonly content: Content;
+  /** Unix milliseconds. */
+  readonly updatedAt: number;
+}
+
+/** No write takes place after a concurrent one: merge into its content and write again. */
+export type SettingsWrite =
+  | { readonly success: true; readonly version: number }
+  | {
+      readonly success: false;
+      readonly error: 'version-mismatch';
+      readonly currentVersion: number;
+      readonly currentContent: Content | null;
+    };
+
+/** An event of `/v1/updates` (contract, Updates). */
+export interface AccountUpdate {
+  readonly id: string;
+  /** Grows by one per account: a gap means that something was missed. */
+  readonly seq: number;
+  /** Unix milliseconds. */
+  readonly createdAt: number;
+  readonly body: { readonly t: string };
+}
+
+/** The document with `methods`; those of an older server come from its `signup.methods`. */
+export function withMethods(answer: AnswerOf<'GET /v1/features'>): ServerFeatures {
+  const features = answer as unknown as ServerFeatures;
+  const { capabilities } = features;
+  const methods = readAuthMethods(capabilities.auth);
+  // An older server describes no providers: show its methods instead.
+  const described = Array.isArray(capabilities.auth.methods)
+    ? {}
+    : Object.fromEntries(methods.map(({ method }) => [method, { displayName: method }]));
+  const auth = { providers: described, ...capabilities.auth, methods };
+  return { ...features, capabilities: { ...capabilities, auth } };
+}
+
+const account = { token: v.string(), accountId: v.string() };
+const login = v.object(account);
+const settingsWritten = v.object({ success: v.boolean() });
+const encryption = v.object({ mode: v.picklist(['e2ee', 'plain']) });
+const address = v.object({ url: v.string() });
+const record = v.custom(isRecord);
+const records = v.array(record);
+
+/** The fields that this kit reads of each answer; a newer server may send more. */
+const ANSWERS: Partial<Record<Route, v.GenericSchema>> = {
+  'GET /v1/features': v.object({
+    capabilities: v.object({
+      auth: v.union([
+        v.object({ methods: v.array(v.unknown()) }),
+        v.object({ signup: v.custom(isRecord) }),
+      ]),
+    }),
+  }),
+  'POST /v1/auth/challenge': v.object({ challenge: v.string() }),
+  'POST /v1/auth': login,
+  'POST /v1/auth/mtls': login,
+  'POST /v1/auth/mtls/claim': login,
+  'GET /v1/auth/external/{provider}/params': address,
+  'POST /v1/auth/external/{provider}/finalize': login,
+  'POST /v1/auth/external/{provider}/finalize-keyless': login,
+  'GET /v1/connect/external/{provider}/params': address,
+  'POST /v2/auth/devices': v.object({
+    id: v.string(),
+    userCode: v.string(),
+    intervalSeconds: v.number(),
+  }),
+  'GET /v2/auth/devices/{id}': v.object({ id: v.string(), publicKey: v.string() }),
+  'POST /v2/auth/devices/{id}/token': v.variant('state', [
+    v.object({ state: v.picklist(['pending', 'refused']) }),
+    v.object({ state: v.literal('approved'), ...account, sealed: v.nullish(v.string()) }),
+  ]),
+  'GET /v1/account/profile': v.object({ id: v.string(), identities: v.array(v.unknown()) }),
+  'GET /v1/account/sessions': v.object({ sessions: records }),
+  'GET /v1/push-tokens': v.object({ tokens: records }),
+  'GET /v1/account/settings': v.object({ settingsVersion: v.number() }),
+  'POST /v1/account/settings': settingsWritten,
+  'GET /v2/account/settings': v.object({ version: v.number() }),
+  'POST /v2/account/settings': settingsWritten,
+  'GET /v1/account/encryption': encryption,
+  'PATCH /v1/account/encryption': encryption,
+  'POST /v1/account/encryption/migrate': settingsWritten,
+  'GET /v1/account/credentials': v.object({ credentials: v.array(v.unknown()) }),
+  'GET /v1/account/credentials/{service}': v.object({ service: v.string(), content: record }),
+};
+
+/** For routes without a schema, any record passes. */
+export function isAnswerOf<One extends Route>(route: One) {
+  const schema = ANSWERS[route] ?? record;
+  return (value: unknown): value is AnswerOf<One> => v.is(schema, value);
+}
+
+export function isSuccess(value: unknown): value is { readonly success: true } {
+  return isRecord(value) && value['success'] === true;
+}
+
+const sequence = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
+const hello = v.object({ accountId: v.string(), seq: sequence });
+const update = v.object({ seq: sequence, body: v.object({ t: v.string() }) });
+
+export function isHello(value: unknown): value is v.InferOutput<typeof hello> {
+  return v.is(hello, value);
+}
+
+export function isUpdate(value: unknown): value is AccountUpdate {
+  return v.is(update, value);
+}

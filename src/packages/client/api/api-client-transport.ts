@@ -1,0 +1,169 @@
+import { parseJson } from '../../../common/parse-json.js';
+import { readAnswerText, type FetchAnswer } from './answer-text.js';
+import { GatehouseProblem, readProblem, ServerUnreachable } from './problem.js';
+
+/** The part of `fetch` that the calls use. */
+export type Fetch = (
+  url: string,
+  init: {
+    readonly method: string;
+    readonly headers: Record<string, string>;
+    readonly body?: string;
+    readonly redirect: 'manual';
+    readonly signal: AbortSignal;
+  },
+) => Promise<FetchAnswer>;
+
+export interface TransportOptions {
+  /** As `parseServerUrl` returns it. */
+  readonly serverUrl: string;
+  readonly token?: string | undefined;
+  /**
+   * This program in the account's list of sessions, and the longest lifetime of its own sessions.
+   * Default: nothing, and the lifetime of the server.
+   */
+  readonly client?:
+    | { readonly name?: string; readonly platform?: string; readonly sessionSeconds?: number }
+    | undefined;
+  /**
+   * Signs a challenge of this client's own where the server has no `POST /v1/auth/challenge`, as servers
+   * older than that route need. Such a login can be relayed and sent again: only for a server that the
+   * person named as an older one. Default: false.
+   */
+  readonly allowClientChallenge?: boolean | undefined;
+  /** For one whole exchange. */
+  readonly timeoutMs?: number | undefined;
+  /** Ends running exchanges when it aborts, as if the server were unreachable. */
+  readonly signal?: AbortSignal | undefined;
+  /** Default: the global `fetch`. */
+  readonly fetch?: Fetch | undefined;
+}
+
+/** A request with the check of its answer. */
+export interface Exchange<Answer> {
+  /** Sent as JSON. */
+  readonly body?: object;
+  /** Sent as a form, without the token of the session. */
+  readonly form?: Readonly<Record<string, string>>;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly isAnswer: (value: unknown) => value is Answer;
+}
+
+export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+const DEFAULT_TIMEOUT_MS = 15_000;
+const FORM = 'application/x-www-form-urlencoded';
+
+/** JSON over fetch, with every failure as a {@link GatehouseProblem} or {@link ServerUnreachable}. */
+export class Transport {
+  constructor(private readonly options: TransportOptions) {}
+
+  async send<Answer>(
+    method: HttpMethod,
+    path: string,
+    exchange: Exchange<Answer>,
+  ): Promise<Answer> {
+    const { response, text } = await this.exchange(method, path, exchange);
+    const answer = parseJson(text) ?? null;
+    if (response.ok && exchange.isAnswer(answer)) {
+      return answer;
+    }
+    throw (
+      (response.ok ? null : readProblem(answer, retryAfterOf(response))) ??
+      this.unexpectedAnswer(response)
+    );
+  }
+
+  private async exchange(
+    method: HttpMethod,
+    path: string,
+    { body, form, headers }: Omit<Exchange<unknown>, 'isAnswer'>,
+  ): Promise<{ response: FetchAnswer; text: string }> {
+    const { serverUrl, token, timeoutMs = DEFAULT_TIMEOUT_MS, signal } = this.options;
+    const { fetch: send = fetch } = this.options;
+    const limit = limitOf(timeoutMs, signal);
+    try {
+      const response = await send(`${serverUrl}${path}`, {
+        method,
+        headers: {
+          accept: 'application/json',
+          ...headers,
+          ...(body !== undefined && { 'content-type': 'application/json' }),
+          ...(form !== undefined && { 'content-type': FORM }),
+          ...(token !== undefined && !form && { authorization: `Bearer ${token}` }),
+        },
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+        ...(form !== undefined && { body: new URLSearchParams(form).toString() }),
+        // A redirect would turn a POST into a GET, or carry a token to another host.
+        redirect: 'manual',
+        signal: limit.signal,
+      });
+      return { response, text: await readAnswerText(response) };
+    } catch (error) {
+      if (error instanceof GatehouseProblem) {
+        throw error;
+      }
+      throw new ServerUnreachable(serverUrl, limit.reason() ?? reasonOf(error), { cause: error });
+    } finally {
+      limit.clear();
+    }
+  }
+
+  private unexpectedAnswer(response: FetchAnswer): GatehouseProblem {
+    const { serverUrl } = this.options;
+    const { status } = response;
+    const target = response.headers.get('location');
+    const isRedirect = response.type === 'opaqueredirect' || (status >= 300 && status < 400);
+    const message = isRedirect
+      ? `${serverUrl} redirects${target === null ? '' : ` to ${target}`}: use the address it redirects to.`
+      : `${serverUrl} answered ${status}, and not as a Gatehouse server does. Check the address.`;
+    const retryAfterSeconds = retryAfterOf(response);
+    return new GatehouseProblem({ status, code: 'unexpected-answer', message, retryAfterSeconds });
+  }
+}
+
+/** Aborts after `timeoutMs`, or with `outer`. Not AbortSignal.timeout: React Native has none. */
+function limitOf(timeoutMs: number, outer: AbortSignal | undefined) {
+  const limit = new AbortController();
+  const abort = (): void => limit.abort();
+  const timer = setTimeout(abort, timeoutMs);
+  outer?.addEventListener('abort', abort);
+  if (outer?.aborted === true) {
+    abort();
+  }
+  return {
+    signal: limit.signal,
+    reason: (): string | null => {
+      const late = limit.signal.aborted ? `no answer within ${timeoutMs / 1000} seconds` : null;
+      return outer?.aborted === true ? 'the call was ended' : late;
+    },
+    clear: (): void => {
+      clearTimeout(timer);
+      outer?.removeEventListener('abort', abort);
+    },
+  };
+}
+
+function retryAfterOf(response: FetchAnswer): number | undefined {
+  const header = response.headers.get('retry-after') ?? '';
+  return /^\d{1,9}$/.test(header) ? Number(header) : undefined;
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'the connection was refused',
+  ECONNRESET: 'the connection was reset',
+  ENOTFOUND: 'the host name does not exist',
+  EAI_AGAIN: 'the host name cannot be resolved right now',
+  EHOSTUNREACH: 'the host is unreachable',
+  ENETUNREACH: 'the network is unreachable',
+  UND_ERR_SOCKET: 'the connection was reset',
+  UND_ERR_CONNECT_TIMEOUT: 'the connection timed out',
+};
+
+function reasonOf(error: unknown): string {
+  const cause = error instanceof Error ? (error.cause ?? error) : error;
+  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
+  return (
+    REASONS[code] ?? (code === '' ? 'the connection failed' : `the connection failed (${code})`)
+  );
+}

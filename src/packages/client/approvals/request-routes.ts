@@ -1,0 +1,141 @@
+import * as v from 'valibot';
+import { isRequestId } from '../../../core/protocol/request-id.js';
+import type { SealedRequest } from './account-requests.js';
+import type { AskingServer, RequestState } from './ask-and-wait.js';
+import type { ListedAnswer } from './judge-answers.js';
+import { isSuccess } from '../api/api-client-answers.js';
+import { Transport, type TransportOptions } from '../api/api-client-transport.js';
+
+const ms = v.pipe(v.number(), v.safeInteger());
+const answer = v.object({
+  sessionId: v.string(),
+  sessionName: v.nullish(v.string(), null),
+  sealed: v.optional(v.string()),
+  deny: v.optional(v.boolean()),
+});
+const summary = v.object({ id: v.string(), createdAt: ms, expiresAt: ms, sessionId: v.string() });
+const stored = v.object({
+  ...summary.entries,
+  state: v.picklist(['open', 'answered', 'withdrawn', 'expired']),
+  answers: v.array(answer),
+  sealed: v.optional(v.string()),
+  content: v.optional(v.unknown()),
+});
+const list = v.object({ requests: v.array(v.object({ ...summary.entries, answers: v.number() })) });
+
+type Stored = v.InferOutput<typeof stored>;
+
+/** An open request in the list of its account, without its content. */
+export interface ListedRequest extends v.InferOutput<typeof summary> {
+  /** Number of its answers. */
+  readonly answers: number;
+}
+
+/** A request as the server has it. Nothing of it is believed before it opens. */
+export interface StoredRequest extends RequestState, v.InferOutput<typeof summary> {
+  /** undefined once the request is closed, and on an account without keys. */
+  readonly sealed: string | undefined;
+  /** The content of a request of an account without keys. */
+  readonly content: unknown;
+}
+
+/** More than the longest wait of the server. */
+const MARGIN_SECONDS = 15;
+
+/** Requests of programs, and answers to them (`/v1/requests`). */
+export class RequestRoutes implements AskingServer {
+  private readonly transport: Transport;
+
+  constructor(private readonly options: TransportOptions) {
+    this.transport = new Transport(options);
+  }
+
+  /** Returns the same routes, whose calls end when `signal` aborts. */
+  withSignal(signal: AbortSignal): RequestRoutes {
+    return new RequestRoutes({ ...this.options, signal });
+  }
+
+  /** Also succeeds where the server has this request already. */
+  async create({ request: { requestId: id, expiresAt }, sealed }: SealedRequest): Promise<void> {
+    await this.send('POST', '/v1/requests', summary, { id, sealed, expiresAt });
+  }
+
+  /** Stores the request of an account without keys, which the server can read. */
+  async createPlain({ request }: Pick<SealedRequest, 'request'>): Promise<void> {
+    const { requestId: id, expiresAt } = request;
+    await this.send('POST', '/v1/requests', summary, { id, content: request, expiresAt });
+  }
+
+  /** The open requests of the account, the oldest first. */
+  async list(): Promise<readonly ListedRequest[]> {
+    return (await this.send('GET', '/v1/requests', list)).requests;
+  }
+
+  async read(id: string): Promise<StoredRequest> {
+    return storedOf(await this.send('GET', pathOf(id), stored));
+  }
+
+  async wait(id: string, waitSeconds: number): Promise<RequestState> {
+    const timeoutMs = (waitSeconds + MARGIN_SECONDS) * 1000;
+    const routes = new RequestRoutes({ ...this.options, timeoutMs });
+    const path = `${pathOf(id)}?waitSeconds=${waitSeconds}`;
+    return storedOf(await routes.send('GET', path, stored));
+  }
+
+  /** @param sealed of `AccountRequests.sealAnswer`; refused with `already-answered` after another one */
+  async answer(id: string, sealed: string): Promise<void> {
+    await this.run('POST', `${pathOf(id)}/answer`, { sealed });
+  }
+
+  /** Denies without the key: the asking program names the answer as unsigned. */
+  async deny(id: string): Promise<void> {
+    await this.run('POST', `${pathOf(id)}/answer`, { deny: true });
+  }
+
+  async reject(id: string, session: string): Promise<void> {
+    await this.run('DELETE', `${pathOf(id)}/answers/${encodeURIComponent(session)}`);
+  }
+
+  async close(id: string, takenFrom: string | null): Promise<RequestState> {
+    const query = takenFrom === null ? '' : `?answeredBy=${encodeURIComponent(takenFrom)}`;
+    return storedOf(await this.send('DELETE', `${pathOf(id)}${query}`, stored));
+  }
+
+  private send<Schema extends v.GenericSchema>(
+    method: 'GET' | 'POST' | 'DELETE',
+    path: string,
+    schema: Schema,
+    body?: object,
+  ): Promise<v.InferOutput<Schema>> {
+    const isAnswer = (value: unknown): value is v.InferOutput<Schema> => v.is(schema, value);
+    return this.transport.send(method, path, { isAnswer, ...(body !== undefined && { body }) });
+  }
+
+  private async run(method: 'POST' | 'DELETE', path: string, body?: object): Promise<void> {
+    await this.transport.send(method, path, {
+      isAnswer: isSuccess,
+      ...(body !== undefined && { body }),
+    });
+  }
+}
+
+/** @throws TypeError for a text that is no id of a request, which could select another route */
+function pathOf(id: string): string {
+  if (!isRequestId(id)) {
+    throw new TypeError('The id of a request has 22 characters of base64url.');
+  }
+  return `/v1/requests/${id}`;
+}
+
+function storedOf({ answers, sealed, content, ...facts }: Stored): StoredRequest {
+  return { ...facts, sealed, content, answers: answers.map(listedOf) };
+}
+
+function listedOf({
+  sessionId: session,
+  sessionName,
+  sealed,
+}: Stored['answers'][number]): ListedAnswer {
+  const from = { session, sessionName: sessionName ?? null };
+  return sealed === undefined ? { deny: true, ...from } : { sealed, ...from };
+}

@@ -1,0 +1,135 @@
+import {
+  isAllowedRemotely,
+  isFields,
+  type AgentRequest,
+  type AskedQuestion,
+} from '../../../core/protocol/agent-request.js';
+import { markLine, markText, textOfLine, type MarkedLine } from './marked-text.js';
+
+/** The meaning of a field; pages translate it. */
+export type FieldLabel =
+  | 'command'
+  | 'input'
+  | 'directory'
+  | 'computer'
+  | 'question'
+  | 'option'
+  | 'description'
+  | 'tool'
+  | 'title';
+
+export interface ShownField {
+  readonly label: FieldLabel;
+  /** The name of an input of the tool, or the label of an option. */
+  readonly name: MarkedLine | null;
+  /** True for words of the agent, which may be untrue: show them as such. */
+  readonly saysTheAgent: boolean;
+  readonly lines: readonly MarkedLine[];
+}
+
+/** A request as it is shown to the person who decides: the part that acts comes first. */
+export interface ShownRequest {
+  readonly kind: AgentRequest['kind'];
+  readonly fields: readonly ShownField[];
+  /** False where the input is too long to be judged on a phone: only a denial counts. */
+  readonly canAllow: boolean;
+}
+
+/** Names of inputs in which an agent explains itself. */
+const EXPLANATIONS: readonly string[] = ['description', 'explanation', 'justification', 'reason'];
+
+/**
+ * Returns the fields of a request in the order in which they are shown. The text of each is unstyled:
+ * show it with all of its lines, wrapped.
+ */
+export function showRequest(request: AgentRequest): ShownRequest {
+  const { kind, tool, questions = [], cwd, host, session } = request;
+  const acting =
+    kind === 'permission' ? inputsOf(tool?.input) : questions.flatMap(fieldsOfQuestion);
+  const about: ShownField[] = [
+    field('directory', cwd),
+    field('computer', host),
+    ...(tool === undefined || tool.name === '' ? [] : [claim('tool', tool.name)]),
+    ...(session.title === '' ? [] : [claim('title', session.title)]),
+  ];
+  const explained = kind === 'permission' ? explanationsOf(tool?.input) : [];
+  return {
+    kind,
+    fields: [...acting, ...about, ...explained],
+    canAllow: isAllowedRemotely(request),
+  };
+}
+
+/** Returns the name of each field in a terminal, in English. */
+const LABELS: Readonly<Record<FieldLabel, string>> = {
+  command: 'Command',
+  input: 'Input',
+  directory: 'Directory',
+  computer: 'Computer',
+  question: 'Question',
+  option: 'Option',
+  description: 'Description',
+  tool: 'Tool',
+  title: 'Session',
+};
+
+/** Returns a request as lines of a terminal. */
+export function textOfRequest({ fields, canAllow, kind }: ShownRequest): string {
+  const lines = fields.flatMap(({ label, name, saysTheAgent, lines }) => {
+    const says = saysTheAgent ? ', says the agent' : '';
+    const shown = name === null ? '' : ` ${textOfLine(name)}`;
+    return [`${LABELS[label]}${shown}${says}:`, ...lines.map((line) => `  ${textOfLine(line)}`)];
+  });
+  const note = canAllow || kind !== 'permission' ? [] : ['Too long to allow from elsewhere.'];
+  return [...lines, ...note].join('\n');
+}
+
+/** The first line of what a request is about, for lists. */
+export function summaryOf(request: AgentRequest): string {
+  const { fields } = showRequest(request);
+  const [first = []] = fields[0]?.lines ?? [];
+  return textOfLine(first);
+}
+
+function inputsOf(input: unknown): ShownField[] {
+  if (!isFields(input)) {
+    return [field('command', textIn(input))];
+  }
+  const { command, ...rest } = input;
+  const others = Object.entries(rest).filter(([name]) => !EXPLANATIONS.includes(name));
+  const shown = others.map(([name, value]) => ({
+    ...field('input', textIn(value)),
+    name: markLine(name, 'command'),
+  }));
+  return command === undefined ? shown : [field('command', textIn(command)), ...shown];
+}
+
+function explanationsOf(input: unknown): ShownField[] {
+  return isFields(input)
+    ? EXPLANATIONS.flatMap((name) =>
+        input[name] === undefined ? [] : [claim('description', textIn(input[name]))],
+      )
+    : [];
+}
+
+function fieldsOfQuestion({ text, options }: AskedQuestion): ShownField[] {
+  return [
+    claim('question', text),
+    ...options.map(({ label, description }) => ({
+      ...claim('option', description),
+      name: markLine(label, 'prose'),
+    })),
+  ];
+}
+
+function textIn(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value, null, 2);
+}
+
+function field(label: FieldLabel, text: string): ShownField {
+  return { label, name: null, saysTheAgent: false, lines: markText(text, 'command') };
+}
+
+function claim(label: FieldLabel, text: string): ShownField {
+  return { label, name: null, saysTheAgent: true, lines: markText(text, 'prose') };
+}

@@ -1,0 +1,36 @@
+import { Controller, Delete, Get } from '@nestjs/common';
+import { ApiOperation, ApiTags } from '@nestjs/swagger';
+import type { Access } from '../auth/auth.service.js';
+import { Caller, OpenToAnyToken } from '../auth/route-access.js';
+import { NeedsFreshLogin } from '../auth/sessions/fresh-login.guard.js';
+import { Answers, SuccessDto } from '../http/route-docs.js';
+import { AccountService } from './account.service.js';
+import { AccountProfileDto } from './account.dto.js';
+
+@ApiTags('account')
+@Controller('v1/account')
+export class AccountController {
+  constructor(private readonly accounts: AccountService) {}
+
+  @ApiOperation({
+    summary: 'The account and its identities.',
+    description: 'Open to every valid token, whatever the provider policy requires.',
+  })
+  @Get('profile')
+  @OpenToAnyToken()
+  @Answers(AccountProfileDto)
+  profile(@Caller() { accountId }: Access): Promise<AccountProfileDto> {
+    return this.accounts.profile(accountId);
+  }
+
+  @ApiOperation({
+    summary: 'Deletes the account with everything it stores, and revokes its tokens.',
+  })
+  @Delete()
+  @NeedsFreshLogin()
+  @Answers(SuccessDto)
+  async remove(@Caller() { accountId }: Access): Promise<SuccessDto> {
+    await this.accounts.remove(accountId);
+    return { success: true };
+  }
+}

@@ -1,0 +1,67 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { ConfigType } from '@nestjs/config';
+import type { FastifyRequest } from 'fastify';
+import { bearerTokenFrom } from '../../auth/authentication.guard.js';
+import { AppError } from '../../../common/errors.js';
+import { adminConfig } from '../../config/admin.config.js';
+import type { AdminCaller } from './admin-caller.js';
+import { AdminSessionsService } from './admin-sessions.service.js';
+import { AdminTlsService } from './admin-tls.service.js';
+import { AdminTokensService } from './admin-tokens.service.js';
+import { requireOwnOrigin } from './request-origin.js';
+
+@Injectable()
+export class AdminAuthService {
+  constructor(
+    private readonly tokens: AdminTokensService,
+    private readonly tls: AdminTlsService,
+    private readonly sessions: AdminSessionsService,
+    @Inject(adminConfig.KEY) private readonly config: ConfigType<typeof adminConfig>,
+  ) {}
+
+  /** @throws AppError `missing-token`, `invalid-token`, `token-expired`, `origin-not-allowed` */
+  async authenticate(request: FastifyRequest): Promise<AdminCaller> {
+    const caller = await this.callerOf(request);
+    requireOwnOrigin(request, this.config.publicUrl, caller.method !== 'token');
+    return caller;
+  }
+
+  /**
+   * The key of a limit of its own for a request whose credentials are good, as far as is known
+   * without storage; null = its address counts.
+   */
+  limitKeyOf(request: FastifyRequest): string | null {
+    const { authorization } = request.headers;
+    if (authorization !== undefined) {
+      const caller = this.callerWithToken(authorization);
+      return caller && `token ${caller.name}`;
+    }
+    if (this.sessions.secretOf(request) !== undefined) {
+      const session = this.sessions.limitKeyOf(request);
+      return session && `session ${session}`;
+    }
+    return this.tls.callerOf(request.raw.socket)?.name ?? null;
+  }
+
+  private callerWithToken(authorization: string): AdminCaller | null {
+    const token = bearerTokenFrom(authorization);
+    return token === undefined ? null : this.tokens.callerWith(token);
+  }
+
+  /** An invalid token is refused, whatever else the request carries. */
+  private async callerOf(request: FastifyRequest): Promise<AdminCaller> {
+    const { authorization } = request.headers;
+    if (authorization !== undefined) {
+      return this.callerWithToken(authorization) ?? refuse('invalid-token');
+    }
+    const secret = this.sessions.secretOf(request);
+    if (secret !== undefined) {
+      return (await this.sessions.callerWith(secret)) ?? refuse('token-expired');
+    }
+    return this.tls.callerOf(request.raw.socket) ?? refuse('missing-token');
+  }
+}
+
+function refuse(code: 'invalid-token' | 'token-expired' | 'missing-token'): never {
+  throw new AppError(code);
+}

@@ -1,0 +1,96 @@
+import { createHash } from 'node:crypto';
+import { Inject, Injectable } from '@nestjs/common';
+import type { ConfigType } from '@nestjs/config';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { LRUCache } from 'lru-cache';
+import { AuditService } from '../../audit/audit.service.js';
+import { Runtime } from '../../../common/runtime/runtime.js';
+import { adminConfig } from '../../config/admin.config.js';
+import { ExternalFlowRepository } from '../../storage/repositories/one-time.repository.js';
+import type { AdminCaller } from './admin-caller.js';
+
+const MAX_REMEMBERED = 1000;
+
+interface SessionOrigin {
+  readonly provider: string;
+  readonly address: string;
+}
+
+/** Logins with a browser. The cookie is the only copy of the secret; storage has its hash. */
+@Injectable()
+export class AdminSessionsService {
+  /** Browsers accept its prefix only from this host over TLS (RFC 6265bis, 4.1.3.2). */
+  private readonly cookie: string;
+  /** Hashes of secrets that were accepted here; whether a session still exists, storage says. */
+  private readonly accepted = new LRUCache<string, true>({ max: MAX_REMEMBERED });
+
+  constructor(
+    private readonly flows: ExternalFlowRepository,
+    private readonly audit: AuditService,
+    private readonly runtime: Runtime,
+    @Inject(adminConfig.KEY) private readonly config: ConfigType<typeof adminConfig>,
+  ) {
+    this.cookie = cookieName('session', this.isSecure);
+  }
+
+  /** True if browsers reach the port over TLS. */
+  get isSecure(): boolean {
+    return this.config.publicUrl?.startsWith('https:') === true;
+  }
+
+  /** Stores the session with its audit event, and sends its cookie. @throws AppError `unavailable` */
+  async begin(caller: AdminCaller, origin: SessionOrigin, reply: FastifyReply): Promise<void> {
+    await this.audit.record({
+      ...{ kind: 'admin-logged-in', actor: caller.name, accountId: null },
+      ...{ ...origin, reason: caller.role },
+    });
+    const { clock, random } = this.runtime;
+    const secret = random.secret();
+    const { sessionMs } = this.config.login;
+    const expiresAt = new Date(clock.now() + sessionMs);
+    await this.flows.add('admin-session', secret, caller, expiresAt);
+    void reply.setCookie(this.cookie, secret, {
+      ...{ httpOnly: true, secure: this.isSecure, sameSite: 'strict', path: '/' },
+      maxAge: sessionMs / 1000,
+    });
+  }
+
+  secretOf(request: FastifyRequest): string | undefined {
+    return request.cookies[this.cookie];
+  }
+
+  /** null when the session has ended. */
+  async callerWith(secret: string): Promise<AdminCaller | null> {
+    const now = new Date(this.runtime.clock.now());
+    const caller = await this.flows.read<AdminCaller>('admin-session', secret, now);
+    if (caller === null) {
+      this.accepted.delete(hashOf(secret));
+    } else {
+      this.accepted.set(hashOf(secret), true);
+    }
+    return caller;
+  }
+
+  /** A key for the limit of a session that was accepted before; null for any other request. */
+  limitKeyOf(request: FastifyRequest): string | null {
+    const secret = this.secretOf(request);
+    const hash = secret === undefined ? null : hashOf(secret);
+    return hash !== null && this.accepted.has(hash) ? hash : null;
+  }
+
+  async end(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    const secret = this.secretOf(request);
+    if (secret !== undefined) {
+      await this.flows.drop(secret);
+    }
+    void reply.clearCookie(this.cookie, { path: '/', secure: this.isSecure });
+  }
+}
+
+function hashOf(secret: string): string {
+  return createHash('sha256').update(secret).digest('hex');
+}
+
+export function cookieName(purpose: string, isSecure: boolean): string {
+  return `${isSecure ? '__Host-' : ''}gatehouse-admin-${purpose}`;
+}

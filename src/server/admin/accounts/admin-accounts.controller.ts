@@ -1,0 +1,119 @@
+import { Body, Controller, Delete, Get, Post, Query } from '@nestjs/common';
+import { ApiOperation, ApiTags } from '@nestjs/swagger';
+import { IdParam } from '../../http/id-param.js';
+import { Answers, Refuses } from '../../http/route-docs.js';
+import { Admin, Operates, type AdminOrigin } from '../access/admin-caller.js';
+import {
+  AccountPageDto,
+  AccountQueryDto,
+  ActAnswerDto,
+  AdministeredAccountDto,
+  ReasonDto,
+} from './admin-accounts.dto.js';
+import { AdminActsService } from './admin-acts.service.js';
+import { AdminAccountsService } from './admin-accounts.service.js';
+
+@ApiTags('accounts')
+@Controller('admin/v1/accounts')
+export class AdminAccountsController {
+  constructor(
+    private readonly accounts: AdminAccountsService,
+    private readonly acts: AdminActsService,
+  ) {}
+
+  @ApiOperation({ summary: 'Accounts, page by page, the last seen ones first.' })
+  @Get()
+  @Answers(AccountPageDto)
+  search(@Query() query: AccountQueryDto): Promise<AccountPageDto> {
+    return this.accounts.search(query);
+  }
+
+  @ApiOperation({ summary: 'One account, with its sessions and why it is served or refused.' })
+  @Get(':id')
+  @Answers(AdministeredAccountDto)
+  @Refuses('not-found')
+  find(@IdParam() id: string): Promise<AdministeredAccountDto> {
+    return this.accounts.find(id);
+  }
+
+  @ApiOperation({
+    summary: 'Refuses the account until it is enabled again; its sessions end at once.',
+  })
+  @Post(':id/disable')
+  @Operates()
+  @Answers(ActAnswerDto)
+  @Refuses('not-found')
+  disable(
+    @Admin() caller: AdminOrigin,
+    @IdParam() id: string,
+    @Body() { reason }: ReasonDto,
+  ): Promise<ActAnswerDto> {
+    return this.acts.act('account-disabled', id, caller, reason);
+  }
+
+  @ApiOperation({ summary: 'Admits a disabled account again.' })
+  @Post(':id/enable')
+  @Operates()
+  @Answers(ActAnswerDto)
+  @Refuses('not-found')
+  enable(
+    @Admin() caller: AdminOrigin,
+    @IdParam() id: string,
+    @Body() { reason }: ReasonDto,
+  ): Promise<ActAnswerDto> {
+    return this.acts.act('account-enabled', id, caller, reason);
+  }
+
+  @ApiOperation({ summary: 'Ends every session of the account at once.' })
+  @Post(':id/revoke')
+  @Operates()
+  @Answers(ActAnswerDto)
+  @Refuses('not-found')
+  revoke(
+    @Admin() caller: AdminOrigin,
+    @IdParam() id: string,
+    @Body() { reason }: ReasonDto,
+  ): Promise<ActAnswerDto> {
+    return this.acts.act('all-tokens-revoked', id, caller, reason);
+  }
+
+  @ApiOperation({ summary: 'Checks the identities of the account with their providers now.' })
+  @Post(':id/recheck')
+  @Operates()
+  @Answers(ActAnswerDto)
+  @Refuses('not-found')
+  recheck(
+    @Admin() caller: AdminOrigin,
+    @IdParam() id: string,
+    @Body() { reason }: ReasonDto,
+  ): Promise<ActAnswerDto> {
+    return this.acts.act('recheck-requested', id, caller, reason);
+  }
+
+  @ApiOperation({ summary: 'Deletes the account with everything it stores.' })
+  @Delete(':id')
+  @Operates()
+  @Answers(ActAnswerDto)
+  @Refuses('not-found')
+  remove(
+    @Admin() caller: AdminOrigin,
+    @IdParam() id: string,
+    @Body() { reason }: ReasonDto,
+  ): Promise<ActAnswerDto> {
+    return this.acts.act('account-deleted', id, caller, reason);
+  }
+
+  @ApiOperation({ summary: 'Ends one session of the account at once.' })
+  @Delete(':id/sessions/:sessionId')
+  @Operates()
+  @Answers(ActAnswerDto)
+  @Refuses('not-found')
+  endSession(
+    @Admin() caller: AdminOrigin,
+    @IdParam() id: string,
+    @IdParam('sessionId') sessionId: string,
+    @Body() { reason }: ReasonDto,
+  ): Promise<ActAnswerDto> {
+    return this.acts.endSession(id, sessionId, caller, reason);
+  }
+}

@@ -1,0 +1,186 @@
+import { ApiProperty } from '@nestjs/swagger';
+import { IsIn, IsOptional, IsString, Length, Matches } from 'class-validator';
+import { ApiTextOrNull, ApiTimeOrNull } from '../../http/route-docs.js';
+import { SessionClientDto } from '../../auth/sessions/sessions.dto.js';
+import { PageDto, PageQueryDto } from '../page.dto.js';
+import { StatementDto } from '../statement.dto.js';
+import type { EligibilityStatus } from '../../../core/policy/eligibility/eligibility.js';
+import type { AccountMode, KeyMode } from '../../../core/policy/operator-policy.js';
+import {
+  ACCOUNT_STATES,
+  type AccountState,
+} from '../../storage/repositories/account-search.repository.js';
+
+const TIME = 'Unix milliseconds.';
+
+/** PostgreSQL text cannot contain the character NUL. */
+const WITHOUT_CONTROLS = /^[^\p{Cc}]*$/u;
+
+export class AccountQueryDto extends PageQueryDto {
+  @ApiProperty({
+    required: false,
+    description:
+      'An id, or a part of a login, an e-mail address or a certificate subject, in any case.',
+  })
+  @IsOptional()
+  @IsString()
+  @Length(1, 200)
+  @Matches(WITHOUT_CONTROLS, { message: 'query must not have control characters' })
+  query?: string;
+
+  @ApiProperty({ required: false, description: 'With an identity of this provider.' })
+  @IsOptional()
+  @IsString()
+  @Matches(/^[a-z0-9_-]{1,64}$/, { message: 'provider must be the id of a provider' })
+  provider?: string;
+
+  @ApiProperty({ required: false, enum: ACCOUNT_STATES })
+  @IsOptional()
+  @IsIn(ACCOUNT_STATES)
+  state?: AccountState;
+}
+
+export class ReasonDto {
+  @ApiProperty({ minLength: 1, maxLength: 200, description: 'Kept in the audit trail.' })
+  // The decorator nearest to the field is checked first.
+  @Matches(WITHOUT_CONTROLS, { message: 'reason must not have control characters' })
+  @Length(1, 200)
+  @Matches(/\S/, { message: 'reason must say why' })
+  @IsString({ message: 'reason is missing: say why' })
+  reason!: string;
+}
+
+export class AdminIdentityDto {
+  @ApiProperty() provider!: string;
+  @ApiProperty({ description: 'The identifier at the provider.' }) subject!: string;
+  @ApiTextOrNull() login!: string | null;
+  @ApiTextOrNull() email!: string | null;
+  @ApiProperty({ description: TIME }) connectedAt!: number;
+  @ApiProperty({ enum: ['unknown', 'eligible', 'ineligible'] }) status!: EligibilityStatus;
+  @ApiTextOrNull() reason!: string | null;
+  @ApiTimeOrNull('Of the last definite answer.') checkedAt!: number | null;
+  @ApiTimeOrNull() nextCheckAt!: number | null;
+  @ApiProperty({ description: 'Checks without an answer since then.' }) failures!: number;
+}
+
+class AccountFactsDto {
+  @ApiProperty() id!: string;
+  @ApiProperty({ description: TIME }) createdAt!: number;
+  @ApiProperty({ enum: ['active', 'disabled'] }) state!: 'active' | 'disabled';
+  @ApiTimeOrNull() disabledAt!: number | null;
+  @ApiProperty({ enum: ['keyed', 'keyless'] }) keyMode!: KeyMode;
+  @ApiProperty({ enum: ['e2ee', 'plain'] }) encryptionMode!: AccountMode;
+  @ApiProperty({ type: [AdminIdentityDto] }) identities!: readonly AdminIdentityDto[];
+
+  @ApiProperty({ description: 'The newest use of a session, right to five minutes.' })
+  lastSeenAt!: number;
+}
+
+export class ListedAccountDto extends AccountFactsDto {
+  @ApiProperty({ description: 'How many sessions are live.' }) sessions!: number;
+}
+
+export class AccountPageDto extends PageDto {
+  @ApiProperty({ type: [ListedAccountDto], description: 'The last seen ones first.' })
+  accounts!: readonly ListedAccountDto[];
+
+  @ApiProperty({ description: 'How many match, on all pages; 100001 = more than 100000.' })
+  total!: number;
+}
+
+export class AdminSessionDto {
+  @ApiProperty() id!: string;
+  @ApiProperty({ description: TIME }) createdAt!: number;
+  @ApiProperty({ description: 'Right to five minutes.' }) lastSeenAt!: number;
+  @ApiProperty({ description: TIME }) expiresAt!: number;
+
+  @ApiProperty({ description: "`key_challenge`, `mtls`, `device` or a provider's id." })
+  method!: string;
+
+  @ApiProperty() client!: SessionClientDto;
+  @ApiTextOrNull() address!: string | null;
+}
+
+class ExplainedLoginDto {
+  @ApiProperty() method!: string;
+  @ApiProperty() isAllowed!: boolean;
+  @ApiProperty({ required: false, description: 'The code of the refusal.' }) code?: string;
+  @ApiProperty({ required: false, description: 'The variable that refuses it.' }) variable?: string;
+}
+
+class ExplainedProviderDto {
+  @ApiProperty() provider!: string;
+  @ApiProperty() isRequired!: boolean;
+  @ApiProperty() isConfigured!: boolean;
+
+  @ApiProperty({
+    ...{ nullable: true, type: 'object', additionalProperties: true },
+    description: 'The identity with the facts that the provider gave.',
+  })
+  identity!: object | null;
+
+  @ApiProperty({ nullable: true, type: 'object', additionalProperties: true })
+  rules!: object | null;
+
+  @ApiProperty({
+    ...{ nullable: true, type: 'object', additionalProperties: true },
+    description: 'What the rules say of the facts.',
+  })
+  verdict!: object | null;
+
+  @ApiProperty({ type: [String] }) sentences!: readonly string[];
+
+  @ApiProperty({ type: [StatementDto], description: 'The same sentences, to translate.' })
+  statements!: readonly StatementDto[];
+}
+
+class ExplainedResourceServerDto {
+  @ApiProperty() id!: string;
+  @ApiProperty() name!: string;
+  @ApiProperty() resource!: string;
+  @ApiProperty({ description: 'Whether sessions of the account get its tokens.' })
+  isAllowed!: boolean;
+
+  @ApiTextOrNull('The code of the refusal.') code!: string | null;
+
+  @ApiTextOrNull('The provider that the refusal is about.') provider!: string | null;
+
+  @ApiProperty() sentence!: string;
+  @ApiProperty({ description: 'The same sentence, to translate.' }) statement!: StatementDto;
+}
+
+export class AccountExplanationDto {
+  @ApiProperty({ enum: ['allowed', 'refused'] }) decision!: 'allowed' | 'refused';
+
+  @ApiProperty({
+    ...{ nullable: true, type: String },
+    enum: ['account-disabled', 'provider-required', 'not-eligible', null],
+  })
+  code!: 'account-disabled' | 'provider-required' | 'not-eligible' | null;
+
+  @ApiProperty({ type: [String], description: 'The decision in words.' })
+  reasons!: readonly string[];
+
+  @ApiProperty({ type: [StatementDto], description: 'The same reasons, to translate.' })
+  statements!: readonly StatementDto[];
+
+  @ApiProperty({ type: [ExplainedLoginDto] }) logins!: readonly ExplainedLoginDto[];
+  @ApiProperty({ type: [ExplainedProviderDto] }) providers!: readonly ExplainedProviderDto[];
+
+  @ApiProperty({ type: [ExplainedResourceServerDto], description: 'Empty without backends.' })
+  resourceServers!: readonly ExplainedResourceServerDto[];
+}
+
+export class AdministeredAccountDto extends AccountFactsDto {
+  @ApiProperty({ type: [AdminSessionDto], description: 'Newest first.' })
+  sessions!: readonly AdminSessionDto[];
+
+  @ApiProperty() explain!: AccountExplanationDto;
+}
+
+export class ActAnswerDto {
+  @ApiProperty({ enum: [true] }) success!: true;
+
+  @ApiProperty({ description: 'false = it was so already, and the audit trail has no new event.' })
+  changed!: boolean;
+}

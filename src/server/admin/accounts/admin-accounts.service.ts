@@ -1,0 +1,96 @@
+import { Injectable } from '@nestjs/common';
+import * as v from 'valibot';
+import { AdmissionService } from '../../auth/admission.service.js';
+import { Clock } from '../../../common/runtime/clock.js';
+import { isUuid, UUID } from '../../../common/uuid.js';
+import { orRefuse } from '../../../common/errors.js';
+import { explainAccount } from '../../../core/policy/findings/explain-account.js';
+import {
+  AccountAdminRepository,
+  type AdministeredAccount,
+  type AdministeredIdentity,
+} from '../../storage/repositories/account-admin.repository.js';
+import {
+  AccountSearchRepository,
+  type CountedAccountPage,
+} from '../../storage/repositories/account-search.repository.js';
+import { SessionRepository } from '../../storage/repositories/session.repository.js';
+import { readCursor, writeCursor } from '../page-cursor.js';
+import type {
+  AccountPageDto,
+  AccountQueryDto,
+  AdminIdentityDto,
+  AdministeredAccountDto,
+} from './admin-accounts.dto.js';
+
+const POSITION = v.object({
+  key: v.pipe(v.string(), v.regex(/^\d{1,16}$/)),
+  id: UUID,
+});
+
+@Injectable()
+export class AdminAccountsService {
+  constructor(
+    private readonly accounts: AccountAdminRepository,
+    private readonly searches: AccountSearchRepository,
+    private readonly sessions: SessionRepository,
+    private readonly admission: AdmissionService,
+    private readonly clock: Clock,
+  ) {}
+
+  /** @throws AppError `invalid-request` for an invalid cursor */
+  async search({ query, cursor, limit, ...filter }: AccountQueryDto): Promise<AccountPageDto> {
+    const after = readCursor(cursor, POSITION);
+    const isId = query !== undefined && isUuid(query);
+    const { accounts, next, total } = isId
+      ? await this.byId(query)
+      : await this.searches.page({ ...filter, text: query }, after, limit);
+    const ids = accounts.map(({ id }) => id);
+    const activity = await this.sessions.activityOf(ids, new Date(this.clock.now()));
+    return {
+      accounts: accounts.map((account) => ({
+        ...factsOf(account),
+        sessions: activity.get(account.id)?.sessions ?? 0,
+        lastSeenAt: activity.get(account.id)?.lastSeenAt ?? account.createdAt,
+      })),
+      total,
+      cursor: writeCursor(next),
+    };
+  }
+
+  private async byId(id: string): Promise<CountedAccountPage> {
+    const accounts = await this.accounts.inOrder([id]);
+    return { accounts, next: null, total: accounts.length };
+  }
+
+  /** @throws AppError `not-found` */
+  async find(id: string): Promise<AdministeredAccountDto> {
+    const account = orRefuse(await this.accounts.find(id), 'not-found');
+    const now = this.clock.now();
+    const sessions = await this.sessions.list(account.id, new Date(now));
+    const activity = await this.sessions.activityOf([id], new Date(now));
+    return {
+      ...factsOf(account),
+      lastSeenAt: activity.get(id)?.lastSeenAt ?? account.createdAt,
+      sessions: sessions.map(({ clientName: name, clientPlatform: platform, ...session }) => ({
+        ...session,
+        client: { name, platform },
+      })),
+      explain: explainAccount(this.admission.policy, account, now),
+    };
+  }
+}
+
+function factsOf({ identities, disabledAt, ...account }: AdministeredAccount) {
+  const state = disabledAt === null ? ('active' as const) : ('disabled' as const);
+  return { ...account, state, disabledAt, identities: identities.map(toIdentity) };
+}
+
+function toIdentity(identity: AdministeredIdentity): AdminIdentityDto {
+  const { provider, subject, login, facts, connectedAt } = identity;
+  const { status, reason, checkedAt, nextCheckAt, failures } = identity;
+  return {
+    ...{ provider, subject, login, email: facts?.email ?? null, connectedAt },
+    ...{ status, reason, checkedAt, nextCheckAt, failures },
+  };
+}

@@ -1,0 +1,164 @@
+import { ApiProperty } from '@nestjs/swagger';
+import { Transform } from 'class-transformer';
+import {
+  IsIn,
+  IsInt,
+  IsOptional,
+  IsString,
+  IsUUID,
+  Length,
+  Matches,
+  Max,
+  MaxLength,
+  Min,
+} from 'class-validator';
+import { ApiTextOrNull } from '../../http/route-docs.js';
+import { AUDIT_KINDS, type AuditKind } from '../../../core/policy/audit-event.js';
+import { AUDIT_ORDERS, type AuditOrder } from '../../storage/repositories/audit.repository.js';
+
+/** End of the year 9998, which PostgreSQL and JavaScript both support. */
+const LAST_TIME = Date.UTC(9999, 0) - 1;
+const toNumber = Transform(({ value }) => Number(value));
+
+export class AuditQueryDto {
+  @ApiProperty({ required: false, enum: AUDIT_KINDS })
+  @IsOptional()
+  @IsIn(AUDIT_KINDS)
+  kind?: AuditKind;
+
+  @ApiProperty({ required: false })
+  @IsOptional()
+  @IsUUID()
+  accountId?: string;
+
+  @ApiProperty({
+    required: false,
+    description: 'The name of an operator, or `user`, `system` or `provider`.',
+  })
+  @IsOptional()
+  @IsString()
+  @Length(1, 64)
+  @Matches(/^[^\p{Cc}]*$/u, { message: 'actor must not have control characters' })
+  actor?: string;
+
+  @ApiProperty({
+    required: false,
+    description:
+      'The beginning of the login, e-mail address or subject of a person that rules refused, in any case.',
+  })
+  @IsOptional()
+  @IsString()
+  @Length(1, 320)
+  @Matches(/^[^\p{Cc}]*$/u, { message: 'person must not have control characters' })
+  person?: string;
+
+  @ApiProperty({ required: false, description: 'First moment, Unix milliseconds.' })
+  @IsOptional()
+  @toNumber
+  @IsInt()
+  @Min(0)
+  @Max(LAST_TIME)
+  since?: number;
+
+  @ApiProperty({ required: false, description: 'The moment behind the last, Unix milliseconds.' })
+  @IsOptional()
+  @toNumber
+  @IsInt()
+  @Min(0)
+  @Max(LAST_TIME)
+  until?: number;
+
+  @ApiProperty({
+    ...{ required: false, minimum: 1, maximum: 1_000_000 },
+    description: 'Events of a page, 1 to 200 (default 50); of an export, at most (default 100000).',
+  })
+  @IsOptional()
+  @toNumber
+  @IsInt()
+  @Min(1)
+  @Max(1_000_000)
+  limit?: number;
+
+  @ApiProperty({ required: false, enum: AUDIT_ORDERS, default: 'newest-first' })
+  @IsOptional()
+  @IsIn(AUDIT_ORDERS)
+  order: AuditOrder = 'newest-first';
+
+  @ApiProperty({ required: false, description: '`cursor` of the page before; not of an export.' })
+  @IsOptional()
+  @IsString()
+  @MaxLength(2048)
+  cursor?: string;
+}
+
+export class AuditEventDto {
+  @ApiProperty() id!: string;
+  @ApiProperty({ description: 'Unix milliseconds.' }) at!: number;
+  @ApiProperty({ enum: AUDIT_KINDS }) kind!: AuditKind;
+
+  @ApiProperty({ description: '`user`, `system`, `provider`, or the name of an operator.' })
+  actor!: string;
+
+  @ApiTextOrNull() accountId!: string | null;
+
+  @ApiProperty({
+    required: false,
+    description: 'Name of the account now: an e-mail address or a login of its identities.',
+  })
+  accountName?: string;
+
+  @ApiProperty({ required: false }) provider?: string;
+  @ApiProperty({ required: false, description: 'A code, or why an operator acted.' })
+  reason?: string;
+  @ApiProperty({
+    required: false,
+    description: 'The error code of the provider, or what of its answer was refused.',
+  })
+  detail?: string;
+
+  @ApiProperty({ required: false }) sessionId?: string;
+  @ApiProperty({ required: false, description: 'Of the client.' }) address?: string;
+
+  @ApiProperty({
+    required: false,
+    description: 'The person that the rules refused, as the provider identifies them.',
+  })
+  subject?: string;
+
+  @ApiProperty({ required: false, description: 'Of that person.' }) login?: string;
+
+  @ApiProperty({ required: false, description: 'Of that person, verified by the provider.' })
+  email?: string;
+
+  @ApiProperty({
+    required: false,
+    description: 'Of the events of an invitation; the actor of `invitation-used` is who made it.',
+  })
+  invitationId?: string;
+
+  @ApiProperty({ required: false, description: 'The last characters of a push token.' })
+  tokenEnd?: string;
+
+  @ApiProperty({ required: false, description: 'How many alike this one stands for.' })
+  count?: number;
+
+  @ApiProperty({ required: false, description: 'The issuer of the signal that caused it.' })
+  issuer?: string;
+
+  @ApiProperty({ required: false, description: 'The `txn` of that signal at its transmitter.' })
+  signalTxn?: string;
+
+  @ApiProperty({
+    required: false,
+    description: 'The transaction that stored it: the `txn` of security events of the same cause.',
+  })
+  txn?: string;
+}
+
+export class AuditPageDto {
+  @ApiProperty({ type: [AuditEventDto], description: 'In the order that was asked for.' })
+  events!: readonly AuditEventDto[];
+
+  @ApiTextOrNull('null = the last page. A page before it may have few events, or none.')
+  cursor!: string | null;
+}

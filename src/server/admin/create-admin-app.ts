@@ -1,0 +1,197 @@
+import type { IncomingMessage } from 'node:http';
+import type { ServerOptions } from 'node:https';
+import { Server as TlsServer } from 'node:tls';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import cookie from '@fastify/cookie';
+import rateLimit from '@fastify/rate-limit';
+import { NestFactory } from '@nestjs/core';
+import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
+import { fastify, type FastifyInstance } from 'fastify';
+import { AuditService } from '../audit/audit.service.js';
+import { PACKAGE_ROOT } from '../../common/package-root.js';
+import { addressGroup } from '../../common/addresses.js';
+import {
+  ErrorFilter,
+  refusalCodeOf,
+  requestIdFrom,
+  sendError,
+  toAppError,
+} from '../http/error.filter.js';
+import { AppError, type ErrorCode } from '../../common/errors.js';
+import { releaseEndedConnections } from '../network/ended-connections.js';
+import { boundHandshakes } from '../network/pending-handshakes.js';
+import { readForwardedAddresses, trustOf } from '../network/trusted-proxies.js';
+import { applyRequestRules, BODY_LIMIT_BYTES } from '../http/request-rules.js';
+import { RequestValidationPipe } from '../http/request-validation.pipe.js';
+import { securityHeaders, adminConsoleHeaders } from '../http/security-headers.js';
+import { AdminAuthService } from './access/admin-auth.service.js';
+import type { AdminRequest } from './access/admin-caller.js';
+import { AdminApiModule, type Services } from './admin-api.module.js';
+import {
+  brandedPage,
+  brandStyle,
+  escapeText,
+  imageSource,
+  type Brand,
+} from '../http/branded-page.js';
+import { fileBytes, sendFile, servePageAssets } from '../http/hosted-page.js';
+
+const REQUEST_TIMEOUT_MS = 30_000;
+const HEADERS_TIMEOUT_MS = 10_000;
+const MINUTE_MS = 60_000;
+const MAX_COUNTED_ADDRESSES = 10_000;
+
+/** Refusals of a caller, not of what an administrator typed. */
+const ATTACKS: ReadonlySet<ErrorCode> = new Set([
+  ...(['missing-token', 'invalid-token', 'token-expired', 'admin-role-required'] as const),
+  ...(['origin-not-allowed', 'invalid-pending', 'not-eligible', 'rate-limited'] as const),
+]);
+
+export interface AdminAppOptions {
+  /** null = plain HTTP. */
+  readonly tls: ServerOptions | null;
+  readonly requestsPerMinute: number;
+  /** Addresses and CIDR ranges of the proxies whose X-Forwarded-For counts. */
+  readonly trustedProxies: readonly string[];
+  /** null = the API alone. */
+  readonly console: AdminConsoleOptions | null;
+}
+
+/** Builds the application of the administration API and its console, without listening. */
+export async function createAdminApp(
+  server: Services,
+  options: AdminAppOptions,
+): Promise<NestFastifyApplication> {
+  const http = await createHttpServer(server, options);
+  if (options.console !== null) {
+    await serveAdminConsole(http, options.console);
+  }
+  const app = await NestFactory.create<NestFastifyApplication>(
+    AdminApiModule.forRoot(server),
+    new FastifyAdapter(http),
+    { bodyParser: false, abortOnError: false },
+  );
+  app.useGlobalPipes(new RequestValidationPipe());
+  app.useGlobalFilters(new ErrorFilter());
+  return app;
+}
+
+/** No CORS: pages of other origins read nothing here. */
+async function createHttpServer(
+  services: Services,
+  { tls, requestsPerMinute, trustedProxies }: AdminAppOptions,
+): Promise<FastifyInstance> {
+  const isTrusted = trustOf(trustedProxies);
+  const common = {
+    trustProxy: isTrusted,
+    bodyLimit: BODY_LIMIT_BYTES,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    genReqId: (request: IncomingMessage) => requestIdFrom(request.headers['x-request-id']),
+    frameworkErrors: (
+      error: Error,
+      request: { id: string },
+      reply: Parameters<typeof sendError>[0],
+    ) => sendError(reply, toAppError(error), request.id),
+  };
+  const limits = { headersTimeout: HEADERS_TIMEOUT_MS };
+  const server = (
+    tls === null
+      ? fastify({ ...common, http: limits })
+      : fastify({ ...common, https: { ...tls, ...limits } })
+  ) as FastifyInstance;
+  readForwardedAddresses(server, isTrusted);
+  addAnswerHeaders(server);
+  countRefusals(server, services.get(AuditService, { strict: false }));
+  await server.register(cookie);
+  await limitCallers(server, services.get(AdminAuthService, { strict: false }), requestsPerMinute);
+  if (server.server instanceof TlsServer) {
+    boundHandshakes(server.server);
+  }
+  releaseEndedConnections(server.server);
+  applyRequestRules(server);
+  return server;
+}
+
+function addAnswerHeaders(server: FastifyInstance): void {
+  const { answers } = securityHeaders();
+  server.addHook('onRequest', (request, reply, done) => {
+    void reply
+      .headers({ ...answers, 'cross-origin-resource-policy': 'same-origin' })
+      .header('x-request-id', request.id);
+    done();
+  });
+}
+
+/** A hook, because no filter runs for what the limit of an address refuses. */
+function countRefusals(server: FastifyInstance, audit: AuditService): void {
+  server.addHook('onResponse', (request: AdminRequest, _reply, done) => {
+    const code = refusalCodeOf(request);
+    if (code !== undefined && ATTACKS.has(code)) {
+      audit.refuseCall(code, addressGroup(request.ip), request.admin?.name ?? null);
+    }
+    done();
+  });
+}
+
+/** Refused calls of an address must not use up the limit of its administrators. */
+async function limitCallers(
+  server: FastifyInstance,
+  authentication: AdminAuthService,
+  max: number,
+): Promise<void> {
+  await server.register(rateLimit, {
+    max,
+    timeWindow: MINUTE_MS,
+    cache: MAX_COUNTED_ADDRESSES,
+    keyGenerator: (request) => {
+      const [caller, address] = [authentication.limitKeyOf(request), addressGroup(request.ip)];
+      return caller === null ? address : `${address} ${caller}`;
+    },
+    errorResponseBuilder: (_request, { ttl }) =>
+      new AppError('rate-limited', { retryAfterSeconds: Math.ceil(ttl / 1000) }),
+  });
+}
+
+const PATH = '/admin';
+
+/** The output of `vite build`. */
+const BUILT = fileURLToPath(new URL('dist/web/admin', PACKAGE_ROOT));
+const BASE = '<base href="/admin/" />';
+const LOGIN = '<meta name="gatehouse-admin-login" content="" />';
+
+interface AdminConsoleOptions {
+  /** The brand of the deployment, its logo as the origin of this page reaches it. */
+  readonly brand: Brand;
+  /** URL of ADMIN_PORT for browsers: its path is the base address behind a proxy. */
+  readonly publicUrl: string | null;
+  /** Name of the administrators' provider; null = they cannot log in through one. */
+  readonly loginProvider: string | null;
+}
+
+/** Serves the console for administrators: its page contains no data and requires no credentials. */
+async function serveAdminConsole(
+  server: FastifyInstance,
+  { brand, publicUrl, loginProvider }: AdminConsoleOptions,
+): Promise<void> {
+  const prefix = publicUrl === null ? '' : new URL(publicUrl).pathname.replace(/\/$/, '');
+  const login = LOGIN.replace('""', () => `"${escapeText(loginProvider ?? '')}"`);
+  const html = brandedPage(await readFile(join(BUILT, 'index.html'), 'utf8'), brand)
+    .replace(BASE, () => `<base href="${prefix}${PATH}/" />`)
+    .replace(LOGIN, () => login);
+  const headers = adminConsoleHeaders(imageSource(brand.logoUrl));
+  const page = fileBytes(Buffer.from(html), { ...headers, ...typeOf('html') });
+  for (const path of [PATH, `${PATH}/`]) {
+    server.get(path, (request, reply) => sendFile(request, reply, page));
+  }
+  const style = fileBytes(Buffer.from(brandStyle(brand)), { ...headers, ...typeOf('css') });
+  server.get(`${PATH}/brand.css`, (request, reply) => sendFile(request, reply, style));
+  // Relative, so that it works behind a proxy that strips a prefix.
+  server.get('/', (_request, reply) => reply.redirect(`${PATH.slice(1)}/`));
+  await servePageAssets(server, join(BUILT, 'assets'), `${PATH}/assets/`);
+}
+
+function typeOf(kind: 'html' | 'css'): Record<string, string> {
+  return { 'content-type': `text/${kind}; charset=utf-8` };
+}

@@ -1,0 +1,53 @@
+import { Body, Controller, Delete, Get, Post, Query } from '@nestjs/common';
+import { ApiOperation, ApiTags } from '@nestjs/swagger';
+import { IdParam } from '../../http/id-param.js';
+import { Answers, Refuses } from '../../http/route-docs.js';
+import { Admin, Operates, type AdminOrigin } from '../access/admin-caller.js';
+import { ActAnswerDto, ReasonDto } from '../accounts/admin-accounts.dto.js';
+import {
+  CreatedInvitationDto,
+  InvitationPageDto,
+  NewInvitationDto,
+} from './admin-invitations.dto.js';
+import { PageQueryDto } from '../page.dto.js';
+import { AdminInvitationsService } from './admin-invitations.service.js';
+
+@ApiTags('invitations')
+@Controller('admin/v1/invitations')
+export class AdminInvitationsController {
+  constructor(private readonly invitations: AdminInvitationsService) {}
+
+  @ApiOperation({
+    summary: 'Makes an invitation.',
+    description: 'New device keys sign up with it where AUTH_SIGNUP_INVITATIONS_ENABLED is on.',
+  })
+  @Post()
+  @Operates()
+  @Answers(CreatedInvitationDto)
+  create(
+    @Admin() caller: AdminOrigin,
+    @Body() body: NewInvitationDto,
+  ): Promise<CreatedInvitationDto> {
+    return this.invitations.create(body, caller);
+  }
+
+  @ApiOperation({ summary: 'Invitations, page by page.' })
+  @Get()
+  @Answers(InvitationPageDto)
+  page(@Query() query: PageQueryDto): Promise<InvitationPageDto> {
+    return this.invitations.page(query);
+  }
+
+  @ApiOperation({ summary: 'Revokes an invitation; the accounts it made stay.' })
+  @Delete(':id')
+  @Operates()
+  @Answers(ActAnswerDto)
+  @Refuses('not-found')
+  revoke(
+    @Admin() caller: AdminOrigin,
+    @IdParam() id: string,
+    @Body() { reason }: ReasonDto,
+  ): Promise<ActAnswerDto> {
+    return this.invitations.revoke(id, caller, reason);
+  }
+}

@@ -1,0 +1,82 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { ConfigType } from '@nestjs/config';
+import * as v from 'valibot';
+import { AuditService } from '../../audit/audit.service.js';
+import { UUID } from '../../../common/uuid.js';
+import { AppError } from '../../../common/errors.js';
+import { Runtime } from '../../../common/runtime/runtime.js';
+import { authConfig } from '../../config/auth.config.js';
+import { httpConfig } from '../../config/http.config.js';
+import {
+  drawInvitationCode,
+  invitationLink,
+  showInvitationCode,
+} from '../../../core/protocol/invitation-code.js';
+import { InvitationRepository } from '../../storage/repositories/invitation.repository.js';
+import type { AdminOrigin } from '../access/admin-caller.js';
+import type { ActAnswerDto } from '../accounts/admin-accounts.dto.js';
+import { readCursor, writeCursor } from '../page-cursor.js';
+import type {
+  CreatedInvitationDto,
+  InvitationPageDto,
+  NewInvitationDto,
+} from './admin-invitations.dto.js';
+import type { PageQueryDto } from '../page.dto.js';
+
+const POSITION = v.object({
+  createdAt: v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(Date.UTC(9999, 0))),
+  id: UUID,
+});
+
+@Injectable()
+export class AdminInvitationsService {
+  constructor(
+    private readonly invitations: InvitationRepository,
+    private readonly audit: AuditService,
+    private readonly runtime: Runtime,
+    @Inject(httpConfig.KEY) private readonly http: ConfigType<typeof httpConfig>,
+    @Inject(authConfig.KEY) private readonly auth: ConfigType<typeof authConfig>,
+  ) {}
+
+  async create(
+    { uses, expiresInSeconds, note = null }: NewInvitationDto,
+    { name: actor, address }: AdminOrigin,
+  ): Promise<CreatedInvitationDto> {
+    const { clock, random } = this.runtime;
+    const now = clock.now();
+    const code = drawInvitationCode((bound) => random.below(bound));
+    const expiresAt = new Date(now + expiresInSeconds * 1000);
+    const wanted = { uses, expiresAt, note };
+    const id = await this.invitations.create(code, wanted, { actor, address }, new Date(now));
+    this.audit.log({
+      ...{ kind: 'invitation-created', actor, address, accountId: null, invitationId: id },
+      ...(note !== null && { reason: note }),
+    });
+    const formatted = showInvitationCode(code);
+    return { id, code: formatted, link: invitationLink(this.http, formatted) };
+  }
+
+  /** @throws AppError `invalid-request` for an invalid cursor */
+  async page({ limit, cursor }: PageQueryDto): Promise<InvitationPageDto> {
+    const { invitations, next } = await this.invitations.page(readCursor(cursor, POSITION), limit);
+    const areAccepted = this.auth.signupInvitationsEnabled;
+    return { invitations, cursor: writeCursor(next), areAccepted };
+  }
+
+  /** @throws AppError `not-found` */
+  async revoke(
+    id: string,
+    { name: actor, address }: AdminOrigin,
+    reason: string,
+  ): Promise<ActAnswerDto> {
+    const by = { actor, reason, address };
+    const outcome = await this.invitations.revoke(id, by, new Date(this.runtime.clock.now()));
+    if (outcome === 'not-found') {
+      throw new AppError('not-found');
+    }
+    if (outcome === 'done') {
+      this.audit.log({ kind: 'invitation-revoked', accountId: null, invitationId: id, ...by });
+    }
+    return { success: true, changed: outcome === 'done' };
+  }
+}

@@ -1,0 +1,25 @@
+import { ApiProperty } from '@nestjs/swagger';
+import { Transform } from 'class-transformer';
+import { IsInt, IsOptional, IsString, Max, MaxLength, Min } from 'class-validator';
+import { ApiTextOrNull } from '../http/route-docs.js';
+
+/** Query of a list that is read page by page. */
+export class PageQueryDto {
+  @ApiProperty({ required: false, default: 50, minimum: 1, maximum: 200 })
+  @IsOptional()
+  @Transform(({ value }) => Number(value))
+  @IsInt()
+  @Min(1)
+  @Max(200)
+  limit: number = 50;
+
+  @ApiProperty({ required: false, description: '`cursor` of the page before.' })
+  @IsOptional()
+  @IsString()
+  @MaxLength(2048)
+  cursor?: string;
+}
+
+export class PageDto {
+  @ApiTextOrNull('null = the last page.') cursor!: string | null;
+}

@@ -1,0 +1,35 @@
+import { Body, Controller, Get, Post } from '@nestjs/common';
+import { ApiOperation, ApiTags } from '@nestjs/swagger';
+import { Answers } from '../../http/route-docs.js';
+import { AdminPlanService } from './admin-plan.service.js';
+import { AdminPolicyDto, PlanDto, PlanRequestDto } from './admin-policy.dto.js';
+import { AdminPolicyService } from './admin-policy.service.js';
+
+@ApiTags('policy')
+@Controller('admin/v1/policy')
+export class AdminPolicyController {
+  constructor(
+    private readonly policy: AdminPolicyService,
+    private readonly plans: AdminPlanService,
+  ) {}
+
+  @ApiOperation({
+    summary:
+      'The policy of this server in sentences, and findings about it and about what expires.',
+  })
+  @Get()
+  @Answers(AdminPolicyDto)
+  describe(): AdminPolicyDto {
+    return this.policy.describe();
+  }
+
+  @ApiOperation({
+    summary: 'Counts the accounts that would lose or get access under changed variables.',
+    description: 'Changes nothing. Of many accounts a random sample is judged.',
+  })
+  @Post('plan')
+  @Answers(PlanDto)
+  plan(@Body() { environment }: PlanRequestDto): Promise<PlanDto> {
+    return this.plans.plan(environment);
+  }
+}

@@ -1,0 +1,71 @@
+import { ApiProperty } from '@nestjs/swagger';
+import { IsObject } from 'class-validator';
+import { OpaqueJson } from '../../http/request-validation.pipe.js';
+import { StatementDto } from '../statement.dto.js';
+import type { LockoutFinding } from '../../../core/policy/findings/lockout.js';
+
+export class FindingDto extends StatementDto {
+  @ApiProperty({ enum: ['error', 'warning', 'notice'] }) severity!: LockoutFinding['severity'];
+}
+
+export class AdminPolicyDto {
+  @ApiProperty({ type: [String], description: 'The policy in sentences.' })
+  sentences!: readonly string[];
+
+  @ApiProperty({ type: [StatementDto], description: 'The same sentences, to translate.' })
+  statements!: readonly StatementDto[];
+
+  @ApiProperty({ type: [FindingDto], description: 'What may not be meant, errors first.' })
+  findings!: readonly FindingDto[];
+}
+
+export class PlanRequestDto {
+  @ApiProperty({
+    type: 'object',
+    additionalProperties: { type: 'string' },
+    description:
+      'Variables that would change, by their names; the others stay as they are. An empty text is the default. Not those that name files or hold secrets, except AUTH_PROVIDERS_CONFIG_JSON, whose entries need no credentials and may name no files.',
+    example: { AUTH_REQUIRED_LOGIN_PROVIDERS: 'okta' },
+  })
+  @OpaqueJson()
+  @IsObject()
+  environment!: Record<string, unknown>;
+}
+
+class PlannedResourceServerDto {
+  @ApiProperty() id!: string;
+  @ApiProperty({ description: 'Accounts whose sessions would lose its tokens.' }) lose!: number;
+  @ApiProperty({ description: 'Accounts whose sessions would get its tokens.' }) gain!: number;
+  @ApiProperty({ description: 'Unknown until the provider is asked.' }) unknown!: number;
+}
+
+export class PlanDto {
+  @ApiProperty({ description: 'How many accounts were judged.' }) accounts!: number;
+
+  @ApiProperty({ description: 'All accounts; an estimate above 100000.' }) total!: number;
+
+  @ApiProperty({ description: 'Whether the accounts that were judged are a random sample of all.' })
+  isSample!: boolean;
+
+  @ApiProperty({ description: 'Would lose access.' }) lose!: number;
+  @ApiProperty({ description: 'Would get access.' }) gain!: number;
+
+  @ApiProperty({
+    description: 'Unknown until the provider is asked: they are checked after the change.',
+  })
+  unknown!: number;
+
+  @ApiProperty({ type: [String], description: 'Ids of some that would lose access.' })
+  losing!: readonly string[];
+
+  @ApiProperty({ type: [String], description: 'Ids of some that would get it.' })
+  gaining!: readonly string[];
+
+  @ApiProperty({
+    type: [PlannedResourceServerDto],
+    description: 'The backends of the present and of the changed policy.',
+  })
+  resourceServers!: readonly PlannedResourceServerDto[];
+
+  @ApiProperty({ description: 'The changed policy.' }) policy!: AdminPolicyDto;
+}

@@ -1,0 +1,71 @@
+import { ApiProperty } from '@nestjs/swagger';
+import { ApiTextOrNull, ApiTimeOrNull } from '../../http/route-docs.js';
+
+class ProviderFailureDto {
+  @ApiProperty({ description: 'Unix milliseconds.' }) at!: number;
+  @ApiProperty({ description: 'As in the metric `provider_failures_total`.' }) cause!: string;
+  @ApiTextOrNull('An error code.') detail!: string | null;
+}
+
+class CheckCountsDto {
+  @ApiProperty({ description: 'Identities that are due for a re-check.' }) due!: number;
+  @ApiProperty({ description: 'Those that are due for more than a minute.' }) overdue!: number;
+  @ApiTimeOrNull() oldestDueAt!: number | null;
+
+  @ApiProperty({
+    ...{ type: 'object', additionalProperties: { type: 'number' } },
+    description: 'Re-checks that this replica has done since its start, by outcome.',
+  })
+  done!: Readonly<Record<string, number>>;
+}
+
+class AdminProviderDto {
+  @ApiProperty() id!: string;
+  @ApiProperty() displayName!: string;
+  @ApiProperty({ enum: ['oidc', 'github', 'certificate'] })
+  type!: 'oidc' | 'github' | 'certificate';
+  @ApiProperty() isRequired!: boolean;
+
+  @ApiTextOrNull('Why requests of this replica fail now; null = they do not, or there was none.')
+  failingFor!: string | null;
+
+  @ApiTimeOrNull() lastAnswerAt!: number | null;
+  @ApiProperty({ nullable: true, type: ProviderFailureDto })
+  lastFailure!: ProviderFailureDto | null;
+  @ApiProperty() checks!: CheckCountsDto;
+}
+
+export class AdminProvidersDto {
+  @ApiProperty({ type: [AdminProviderDto] }) providers!: readonly AdminProviderDto[];
+}
+
+class CountedAccountsDto {
+  @ApiProperty({ description: 'An estimate above 100000.' }) total!: number;
+  @ApiProperty({ description: '100001 = more than 100000.' }) disabled!: number;
+
+  @ApiProperty({ description: 'With an identity that is refused; 100001 = more than 100000.' })
+  ineligible!: number;
+}
+
+class CountedRequestsDto {
+  @ApiProperty({ description: 'Open now; 100001 = more than 100000, as in the others together.' })
+  waiting!: number;
+
+  @ApiProperty({ description: 'Closed with an answer within the last hour.' }) answered!: number;
+  @ApiProperty({ description: 'Withdrawn within the last hour.' }) withdrawn!: number;
+  @ApiProperty({ description: 'Without an answer in time, within the last hour.' })
+  expired!: number;
+}
+
+export class OverviewDto {
+  @ApiProperty() accounts!: CountedAccountsDto;
+
+  @ApiProperty({
+    ...{ nullable: true, type: CountedRequestsDto },
+    description: 'Requests of programs; null = this server takes none.',
+  })
+  requests!: CountedRequestsDto | null;
+
+  @ApiProperty({ description: 'Whether linked identities are checked again.' })
+  isOffboardingOn!: boolean;
+}

@@ -1,0 +1,66 @@
+import { ApiProperty } from '@nestjs/swagger';
+import { ApiTextOrNull } from '../../http/route-docs.js';
+
+class RequestCountsDto {
+  @ApiProperty({ enum: ['exchange', 'introspection', 'forward_auth', 'token'] }) request!: string;
+  @ApiProperty({ enum: ['ok', 'inactive', 'refused', 'failed'] }) outcome!: string;
+  @ApiProperty({ description: 'An error code; empty without a refusal.' }) reason!: string;
+  @ApiProperty() count!: number;
+}
+
+export class EventStreamStateDto {
+  @ApiProperty() id!: string;
+  @ApiTextOrNull('Given by the backend.') description!: string | null;
+
+  @ApiProperty({ description: 'Unix milliseconds.' }) createdAt!: number;
+  @ApiProperty({ description: 'The last poll, Unix milliseconds.' }) polledAt!: number;
+  @ApiProperty({ description: 'No poll came for 30 seconds.' }) isPaused!: boolean;
+  @ApiProperty({ description: 'Events that it has not acknowledged, counted up to 1000.' })
+  waiting!: number;
+
+  @ApiProperty({ description: 'Age of the oldest of these events; 0 = none waits.' })
+  oldestWaitingSeconds!: number;
+}
+
+class AdminResourceServerDto {
+  @ApiProperty() id!: string;
+  @ApiProperty() name!: string;
+  @ApiProperty({ description: 'The address, which is the audience of the tokens.' })
+  resource!: string;
+
+  @ApiProperty({ type: [String], description: 'Required in addition to those of the server.' })
+  requireProviders!: readonly string[];
+
+  @ApiProperty({ description: 'Whether it admits accounts without a device key.' })
+  allowKeyless!: boolean;
+
+  @ApiProperty({ type: [String] }) claims!: readonly string[];
+  @ApiProperty() maxTokenSeconds!: number;
+  @ApiProperty({ enum: ['ES256', 'RS256'] }) tokenAlg!: string;
+
+  @ApiProperty({
+    type: [RequestCountsDto],
+    description: 'Requests to this replica since its start, as in the metric.',
+  })
+  requests!: readonly RequestCountsDto[];
+
+  @ApiProperty({
+    type: [EventStreamStateDto],
+    description: 'Streams of events about ended sessions, the oldest first.',
+  })
+  streams!: readonly EventStreamStateDto[];
+}
+
+class AdminSigningKeyDto {
+  @ApiProperty() kid!: string;
+  @ApiProperty() alg!: string;
+  @ApiProperty({ description: 'Unix milliseconds.' }) signsFrom!: number;
+}
+
+export class AdminResourceServersDto {
+  @ApiProperty({ type: [AdminResourceServerDto] })
+  resourceServers!: readonly AdminResourceServerDto[];
+
+  @ApiProperty({ type: [AdminSigningKeyDto], description: 'Those that sign now or later, last.' })
+  keys!: readonly AdminSigningKeyDto[];
+}

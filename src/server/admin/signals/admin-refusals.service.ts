@@ -1,0 +1,39 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { ConfigType } from '@nestjs/config';
+import { AuditService } from '../../audit/audit.service.js';
+import { AppError } from '../../../common/errors.js';
+import { Clock } from '../../../common/runtime/clock.js';
+import { providersConfig } from '../../config/providers.config.js';
+import { PersonRefusalRepository } from '../../storage/repositories/directory/person-refusal.repository.js';
+import type { AdminOrigin } from '../access/admin-caller.js';
+import type { ActAnswerDto } from '../accounts/admin-accounts.dto.js';
+import type { RefusedPersonDto } from './admin-signals.dto.js';
+
+/** Ends refusals of people without an account; those of accounts end when the account is enabled. */
+@Injectable()
+export class AdminRefusalsService {
+  constructor(
+    private readonly refusals: PersonRefusalRepository,
+    private readonly audit: AuditService,
+    private readonly clock: Clock,
+    @Inject(providersConfig.KEY) private readonly configured: ConfigType<typeof providersConfig>,
+  ) {}
+
+  /** @throws AppError `not-found` for an unknown provider */
+  async end(
+    id: string,
+    { name, reason }: RefusedPersonDto,
+    { name: actor, address }: AdminOrigin,
+  ): Promise<ActAnswerDto> {
+    const provider = this.configured.find((one) => one.id === id);
+    if (provider === undefined) {
+      throw new AppError('not-found');
+    }
+    const match = provider.type === 'oidc' ? (provider.scim?.match ?? null) : null;
+    const origin = { actor, reason, address };
+    const now = new Date(this.clock.now());
+    const events = await this.refusals.end({ provider: id, match, name }, origin, now);
+    events.forEach((event) => this.audit.log(event));
+    return { success: true, changed: events.length > 0 };
+  }
+}

@@ -1,0 +1,180 @@
+import type { ExecutionContext, Type } from '@nestjs/common';
+import { ModulesContainer, Reflector } from '@nestjs/core';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { FASTIFY_ROUTE_CONFIG_METADATA } from '@nestjs/platform-fastify/constants.js';
+import { DocumentBuilder, SwaggerModule, type OpenAPIObject } from '@nestjs/swagger';
+import type { FastifyContextConfig } from 'fastify';
+import { adminAccessOf } from './admin/access/admin-caller.js';
+import { routeAccessOf } from './auth/route-access.js';
+import type { ErrorCode } from '../common/errors.js';
+import { ErrorDto, refusalResponses, refusalsOf } from './http/route-docs.js';
+import { DOCUMENTATION_FILES } from './http/documentation-files.js';
+import { readVersion } from '../common/version.js';
+import { OAuthModule } from './oauth/oauth.module.js';
+import { EventStreamsModule } from './event-streams/event-streams.module.js';
+
+/** Path of the page for people; the document itself lies below it. */
+export const DOCUMENTATION_PATH = '/docs';
+
+/** Codes of every route that authenticates its caller. */
+const AUTHENTICATED: readonly ErrorCode[] = [
+  'missing-token',
+  'invalid-token',
+  'token-expired',
+  'token-revoked',
+  'account-disabled',
+  'unavailable',
+];
+/** The same of ADMIN_PORT. */
+const ADMINISTERED: readonly ErrorCode[] = [
+  'missing-token',
+  'invalid-token',
+  'token-expired',
+  'origin-not-allowed',
+  'unavailable',
+];
+const PROVIDER_REQUIRED: readonly ErrorCode[] = ['provider-required', 'not-eligible'];
+/** A body is parsed wherever the method allows one, also where the route needs none. */
+const BODY: readonly ErrorCode[] = [
+  'invalid-request',
+  'payload-too-large',
+  'unsupported-media-type',
+];
+
+/** The OpenAPI document of every route of the server's port, from the routes themselves. */
+export function buildApiDocument(app: NestFastifyApplication): OpenAPIObject {
+  return buildDocument(app, {
+    title: 'Gatehouse',
+    description: 'Authentication policy and push tokens for clients that run sessions.',
+    accessOf: (reflector, { handler, controller }) => {
+      const access = routeAccessOf(reflector, [handler, controller]);
+      return {
+        isPublic: access === 'public',
+        codes: [
+          ...(access === 'public' ? [] : AUTHENTICATED),
+          ...(access === 'eligible' ? PROVIDER_REQUIRED : []),
+        ],
+      };
+    },
+  });
+}
+
+/** The routes for backends alone, which a server has only where a resource server is configured. */
+export function buildBackendsDocument(app: NestFastifyApplication): OpenAPIObject {
+  return buildDocument(app, {
+    title: 'Gatehouse for backends',
+    description:
+      'Tokens for other backends, available only where AUTH_RESOURCE_SERVERS_CONFIG_PATH or AUTH_RESOURCE_SERVERS_CONFIG_JSON configures one.',
+    modules: [OAuthModule, EventStreamsModule],
+    accessOf: () => ({ isPublic: true, codes: [] }),
+  });
+}
+
+/** The same of ADMIN_PORT. */
+export function buildAdminDocument(app: NestFastifyApplication): OpenAPIObject {
+  return buildDocument(app, {
+    title: 'Gatehouse administration',
+    description: 'Accounts, their audit trail and the policy, for administrators: on ADMIN_PORT.',
+    accessOf: (reflector, { handler }) => {
+      const access = adminAccessOf(reflector, handler);
+      return {
+        isPublic: access === 'public',
+        codes: [
+          ...(access === 'public' ? [] : ADMINISTERED),
+          ...(access === 'operate' ? (['admin-role-required'] as const) : []),
+        ],
+      };
+    },
+  });
+}
+
+interface DocumentFacts {
+  readonly title: string;
+  readonly description: string;
+  /** Modules whose routes the document has. Default: all. */
+  readonly modules?: readonly Type[];
+  /** The access of a route, and its refusal codes. */
+  readonly accessOf: (
+    reflector: Reflector,
+    route: Route,
+  ) => {
+    readonly isPublic: boolean;
+    readonly codes: readonly ErrorCode[];
+  };
+}
+
+function buildDocument(
+  app: NestFastifyApplication,
+  { title, description, modules, accessOf }: DocumentFacts,
+): OpenAPIObject {
+  const facts = new DocumentBuilder()
+    .setTitle(title)
+    .setDescription(description)
+    .setVersion(readVersion())
+    .setLicense('MIT', 'https://spdx.org/licenses/MIT.html')
+    .addBearerAuth()
+    .build();
+  const document = SwaggerModule.createDocument(app, facts, {
+    extraModels: [ErrorDto],
+    ...(modules !== undefined && { include: [...modules] }),
+  });
+  const handlers = handlersById(app);
+  for (const [method, operation] of Object.values(document.paths).flatMap((path) =>
+    Object.entries(path as Record<string, Operation>),
+  )) {
+    const route = handlers.get(operation.operationId ?? '');
+    if (route !== undefined) {
+      const { isPublic, codes } = accessOf(app.get(Reflector), route);
+      const all = new Set([...codes, ...refusals(method, operation, route)]);
+      Object.assign(operation.responses, refusalResponses(all));
+      operation.security = isPublic ? undefined : [{ bearer: [] }];
+    }
+  }
+  return document;
+}
+
+/** Serves the document at /docs (for people) and /docs/openapi.json; built at the first request. */
+export function serveApiDocument(app: NestFastifyApplication): void {
+  SwaggerModule.setup(DOCUMENTATION_PATH, app, () => buildApiDocument(app), {
+    jsonDocumentUrl: `${DOCUMENTATION_PATH}/openapi.json`,
+    yamlDocumentUrl: `${DOCUMENTATION_PATH}/openapi.yaml`,
+    customSwaggerUiPath: DOCUMENTATION_FILES,
+  });
+}
+
+type Operation = NonNullable<OpenAPIObject['paths'][string]['get']>;
+
+interface Route {
+  readonly controller: ReturnType<ExecutionContext['getClass']>;
+  readonly handler: ReturnType<ExecutionContext['getHandler']>;
+}
+
+/** The codes of an operation, in addition to those of its access. */
+function refusals(method: string, operation: Operation, route: Route): readonly ErrorCode[] {
+  const config = (Reflect.getMetadata(FASTIFY_ROUTE_CONFIG_METADATA, route.handler) ??
+    {}) as FastifyContextConfig;
+  const takesQuery = (operation.parameters ?? []).some((one) => 'in' in one && one.in === 'query');
+  return [
+    ...refusalsOf(route.handler),
+    ...(config.rateLimit === false ? [] : (['rate-limited'] as const)),
+    ...(method === 'get' ? [] : BODY),
+    ...(takesQuery ? (['invalid-request'] as const) : []),
+  ];
+}
+
+/** The handlers of all controllers, by the id that the document gives their operation. */
+function handlersById(app: NestFastifyApplication): ReadonlyMap<string, Route> {
+  const controllers = [...app.get(ModulesContainer).values()].flatMap((module) => [
+    ...module.controllers.values(),
+  ]);
+  return new Map(
+    controllers.flatMap(({ metatype }) => {
+      const controller = metatype as Route['controller'];
+      const prototype = controller.prototype as Record<string, Route['handler']>;
+      return Object.getOwnPropertyNames(prototype).map((name): [string, Route] => [
+        `${controller.name}_${name}`,
+        { controller, handler: prototype[name] as Route['handler'] },
+      ]);
+    }),
+  );
+}

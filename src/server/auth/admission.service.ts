@@ -1,0 +1,65 @@
+import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
+import type { ConfigType } from '@nestjs/config';
+import { AppError } from '../../common/errors.js';
+import { authConfig } from '../config/auth.config.js';
+import { answersConfig, encryptionConfig } from '../config/encryption.config.js';
+import { keylessConfig } from '../config/keyless.config.js';
+import { OperatorRulesService, type RuledSettings } from '../config/operator-rules.service.js';
+import { resourceServersConfig } from '../config/resource-servers/resource-servers.config.js';
+import {
+  admissionTable,
+  judgeAdmission,
+  type AdmissionEntry,
+  type AdmissionPolicy,
+  type AuthAction,
+  type AuthMode,
+} from '../../core/policy/admission/admission.js';
+
+/** The admission table of this server. Every login route checks it first. */
+@Injectable()
+export class AdmissionService implements OnModuleInit {
+  private made: { readonly policy: AdmissionPolicy; readonly table: readonly AdmissionEntry[] };
+
+  constructor(
+    @Inject(answersConfig.KEY) private readonly answers: ConfigType<typeof answersConfig>,
+    @Inject(authConfig.KEY) private readonly auth: ConfigType<typeof authConfig>,
+    @Inject(encryptionConfig.KEY) private readonly encryption: ConfigType<typeof encryptionConfig>,
+    @Inject(keylessConfig.KEY) private readonly keyless: ConfigType<typeof keylessConfig>,
+    @Inject(resourceServersConfig.KEY)
+    private readonly resourceServers: ConfigType<typeof resourceServersConfig>,
+    private readonly rules: OperatorRulesService,
+  ) {
+    this.made = this.make(rules.current());
+  }
+
+  onModuleInit(): void {
+    this.rules.onChange((now) => (this.made = this.make(now)));
+  }
+
+  get table(): readonly AdmissionEntry[] {
+    return this.made.table;
+  }
+
+  /** Replaced as a whole when rules change. */
+  get policy(): AdmissionPolicy {
+    return this.made.policy;
+  }
+
+  allows(method: string, action: AuthAction, mode: AuthMode): boolean {
+    return judgeAdmission(this.made.table, method, action, mode).isAllowed;
+  }
+
+  /** @throws AppError the code of the refusal, with its provider */
+  require(method: string, action: AuthAction, mode: AuthMode): void {
+    const decision = judgeAdmission(this.made.table, method, action, mode);
+    if (!decision.isAllowed) {
+      throw new AppError(decision.code, method === 'key_challenge' ? {} : { provider: method });
+    }
+  }
+
+  private make(now: RuledSettings): AdmissionService['made'] {
+    const { answers, auth, encryption, keyless, resourceServers } = this;
+    const policy = { answers, auth, encryption, keyless, resourceServers, ...now };
+    return { policy, table: admissionTable(policy) };
+  }
+}

@@ -1,0 +1,49 @@
+import { findLockouts, type LockoutFinding } from '../../core/policy/findings/lockout.js';
+import { loginAddresses } from './browser.config.js';
+import { checkSettings } from './check-settings.js';
+import { readCaBundle } from './environment/ca-bundle.js';
+import { ConfigurationError, ConfigurationReport } from './environment/configuration-error.js';
+import type { EnvironmentText } from './environment/variable.js';
+import { readOidcProviders } from './providers-file/providers-file.js';
+import { readGitHubProvider } from './providers.config.js';
+import { checkUnknownNames, gatherTexts, readValues, secretFileIn } from './read-environment.js';
+import { readResourceServers } from './resource-servers/resource-servers-file.js';
+import { readCertificateRules } from './rules/certificate-rules.js';
+import { buildSettings, deepFreeze, type Settings, type VariableName } from './settings.js';
+
+export interface ResolvedConfiguration {
+  readonly settings: Settings;
+  /** Sentences for the log: what was ignored or moved into its range. */
+  readonly warnings: readonly string[];
+  /** Effects of the policy that the operator may not intend; they never stop the start. */
+  readonly findings: readonly LockoutFinding[];
+}
+
+/** Reads the files that variables name. @throws ConfigurationError with all problems */
+export function resolveSettings(environment: EnvironmentText): ResolvedConfiguration {
+  const report = new ConfigurationReport();
+  const texts = gatherTexts(environment, report);
+  const values = readValues(texts, report);
+  const set = Object.keys(environment).filter((name) => (environment[name] ?? '') !== '');
+  checkUnknownNames(set, report);
+  const secretFile = (name: VariableName): string | null => secretFileIn(environment, name);
+  const addresses = loginAddresses(values);
+  const github = readGitHubProvider(values, secretFile, addresses, report);
+  const oidc = readOidcProviders(values, addresses, report);
+  const providers = github === null ? oidc : [github, ...oidc];
+  const caBundle = readCaBundle(values.SERVICE_CA_BUNDLE, environment, report);
+  const certificateRules = readCertificateRules(values, report);
+  const providerIds = [
+    ...providers.map(({ id }) => id),
+    ...(values.SERVICE_FEATURE_AUTH_MTLS__ENABLED ? ['mtls'] : []),
+  ];
+  const context = { providerIds, publicUrl: values.SERVICE_PUBLIC_URL };
+  const resourceServers = readResourceServers(values, context, report);
+  checkSettings(values, texts, providers, report);
+  if (report.problems.length > 0) {
+    throw new ConfigurationError(report.problems, report.warnings);
+  }
+  const checked = { values, providers, secretFile, caBundle, certificateRules, resourceServers };
+  const settings = deepFreeze(buildSettings(checked));
+  return { settings, warnings: report.warnings, findings: findLockouts(settings) };
+}

@@ -1,0 +1,98 @@
+import { constants, createPrivateKey, X509Certificate } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { createSecureContext, type SecureContextOptions } from 'node:tls';
+import { PolledFiles } from '../../../common/polled-files.js';
+import { ConfigurationError } from '../environment/configuration-error.js';
+
+/** Every port that serves HTTPS accepts this version and newer ones. */
+export const TLS_MIN_VERSION = 'TLSv1.2';
+
+const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
+
+interface TlsFile {
+  readonly variable: string;
+  readonly path: string;
+}
+
+export interface TlsFileSet {
+  readonly cert: TlsFile;
+  readonly key: TlsFile;
+  /** Authorities of client certificates. Absent = clients are asked for none. */
+  readonly ca?: TlsFile;
+}
+
+type Contents = { readonly [Name in keyof TlsFileSet]: string };
+
+/** @returns null for plain HTTP @throws ConfigurationError for an unusable file or pair */
+export async function loadTlsContext(set: TlsFileSet | null): Promise<SecureContextOptions | null> {
+  return set && contextOf(set, await readAll(set));
+}
+
+/** @param logUnused receives the reason for an unusable change */
+export function pollTlsFiles(
+  set: TlsFileSet,
+  logUnused: (reason: string) => void,
+): PolledFiles<Contents, SecureContextOptions> {
+  return new PolledFiles(
+    () => readAll(set),
+    (contents) => contextOf(set, contents),
+    logUnused,
+  );
+}
+
+async function readAll({ cert, key, ca }: TlsFileSet): Promise<Contents> {
+  const [certText, keyText, caText] = await Promise.all([
+    readText(cert),
+    readText(key),
+    ca && readText(ca),
+  ]);
+  return { cert: certText, key: keyText, ...(caText !== undefined && { ca: caText }) };
+}
+
+function contextOf(set: TlsFileSet, contents: Contents): SecureContextOptions {
+  use(set.cert, () => new X509Certificate(contents.cert));
+  use(set.key, () => createPrivateKey(contents.key));
+  if (set.ca !== undefined) {
+    // Node accepts a text without certificates as an empty bundle.
+    use(set.ca, () => certificatesIn(contents.ca ?? ''));
+  }
+  const options: SecureContextOptions = {
+    ...contents,
+    minVersion: TLS_MIN_VERSION,
+    // A resumed session would keep a client that changed authorities no longer accept.
+    ...(set.ca !== undefined && { secureOptions: constants.SSL_OP_NO_TICKET }),
+  };
+  // The key belongs to another certificate, or the chain is damaged.
+  use(set.key, () => createSecureContext(options));
+  return options;
+}
+
+function certificatesIn(text: string): X509Certificate[] {
+  return (text.match(CERTIFICATE) ?? [text]).map((block) => new X509Certificate(block));
+}
+
+async function readText({ variable, path }: TlsFile): Promise<string> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (error) {
+    throw unusable(variable, error);
+  }
+}
+
+function use({ variable }: TlsFile, parse: () => unknown): void {
+  try {
+    parse();
+  } catch (error) {
+    throw unusable(variable, error);
+  }
+}
+
+/** A system error gives only its code: its message has the path. */
+function unusable(variable: string, error: unknown): ConfigurationError {
+  const { message, code } = error as NodeJS.ErrnoException;
+  const isSystemError = error instanceof Error && 'syscall' in error;
+  const reason = isSystemError ? code : message;
+  return new ConfigurationError([
+    { variable, message: `names a file that cannot be used: ${reason}.` },
+  ]);
+}

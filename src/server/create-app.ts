@@ -1,0 +1,167 @@
+import { METHODS, type IncomingMessage } from 'node:http';
+import type { Server as HttpsServer } from 'node:https';
+import type { Socket } from 'node:net';
+import { Server as TlsServer, type SecureContextOptions } from 'node:tls';
+import cors from '@fastify/cors';
+import { NestFactory } from '@nestjs/core';
+import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
+import { fastify, type FastifyInstance } from 'fastify';
+import { DOCUMENTATION_PATH, serveApiDocument } from './api-document.js';
+import { AppModule } from './app.module.js';
+import {
+  answerBytes,
+  ErrorFilter,
+  refusalAnswer,
+  requestIdFrom,
+  sendError,
+  toAppError,
+} from './http/error.filter.js';
+import { AppError } from '../common/errors.js';
+import { JsonLogger } from './json-logger.js';
+import { applyRequestRules, BODY_LIMIT_BYTES, routedUrl } from './http/request-rules.js';
+import { RequestValidationPipe } from './http/request-validation.pipe.js';
+import { securityHeaders } from './http/security-headers.js';
+import { tracing } from '../common/trace.js';
+import { endConnection, releaseEndedConnections } from './network/ended-connections.js';
+import { boundHandshakes, HANDSHAKE_TIMEOUT_MS } from './network/pending-handshakes.js';
+import { readForwardedAddresses, trustOf } from './network/trusted-proxies.js';
+import { httpTlsFiles } from './config/http.config.js';
+import type { Settings } from './config/settings.js';
+import { ServedCertificatesService } from './providers/certificate/served-certificates.service.js';
+import { loadTlsContext } from './config/tls/tls-files.js';
+import { UpdatesAdapter } from './updates/updates.adapter.js';
+
+/** Push tokens travel in the path, percent-encoded. */
+const MAX_PATH_PARAMETER_LENGTH = 8192;
+const HEADERS_TIMEOUT_MS = 10_000;
+/** Longer than the idle time-outs of common load balancers, so that they close first. */
+const KEEP_ALIVE_TIMEOUT_MS = 72_000;
+/** Without progress, for example of a client that does not read its answer. */
+const CONNECTION_TIMEOUT_MS = 120_000;
+/** Interval at which Node closes connections past their time-out. */
+const CONNECTION_CHECK_MS = 5000;
+/** Keep-alive connections in addition to the live ones. */
+const SPARE_CONNECTIONS = 10_000;
+
+/** Builds the application: everything but listening. The caller closes it, which drains it. */
+export async function createApp(settings: Settings): Promise<NestFastifyApplication> {
+  const tls = await loadTlsContext(httpTlsFiles(settings.http.tls));
+  const server = await createHttpServer(settings, tls);
+  const app = await NestFactory.create<NestFastifyApplication>(
+    AppModule.forRoot(settings),
+    new FastifyAdapter(server),
+    { logger: new JsonLogger(settings.http.logLevel), bodyParser: false, abortOnError: false },
+  );
+  if (tls !== null) {
+    await app
+      .get(ServedCertificatesService, { strict: false })
+      .keepCurrent('PORT', app.getHttpServer() as HttpsServer);
+  }
+  app.useGlobalPipes(new RequestValidationPipe());
+  app.useGlobalFilters(new ErrorFilter());
+  app.useWebSocketAdapter(app.get(UpdatesAdapter));
+  if (settings.http.docsEnabled) {
+    serveApiDocument(app);
+  }
+  return app;
+}
+
+/** The HTTP server: its limits, the headers of every answer and the rules for every body. */
+async function createHttpServer(
+  settings: Settings,
+  tls: SecureContextOptions | null,
+): Promise<FastifyInstance> {
+  const { http, updates } = settings;
+  const isTrusted = trustOf(http.trustedProxies);
+  const server = listenerOf(settings, isTrusted, tls);
+  if (server.server instanceof TlsServer) {
+    boundHandshakes(server.server);
+  }
+  // This server is no proxy (RFC 9110, 9.3.6); without a listener Node cuts the connection.
+  server.server.on('connect', (_request, socket) => endConnection(socket, rawRefusal('')));
+  releaseEndedConnections(server.server);
+  server.server.maxConnections = updates.maxConnections + SPARE_CONNECTIONS;
+  readForwardedAddresses(server, isTrusted);
+  tracing()?.watch(server);
+  addAnswerHeaders(server);
+  await server.register(cors, {
+    origin: http.corsOrigins.includes('*') ? '*' : [...http.corsOrigins],
+    methods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
+    // The library refuses an OPTIONS without a preflight in another shape than the contract's.
+    strictPreflight: false,
+    exposedHeaders: ['etag', 'retry-after', 'x-request-id'],
+    maxAge: 600,
+  });
+  applyRequestRules(server);
+  routeEveryMethod(server);
+  return server;
+}
+
+/** A proxy may ask about a request of any method. The framework routes some to no handler otherwise. */
+function routeEveryMethod(server: FastifyInstance): void {
+  for (const method of METHODS) {
+    // Fastify demands a type from QUERY, which such a question does not have.
+    const isRouted = server.supportedMethods.includes(method) && method !== 'QUERY';
+    if (method !== 'CONNECT' && !isRouted) {
+      server.addHttpMethod(method, { overrideExisting: true });
+    }
+  }
+}
+
+/** @param tls null = plain HTTP */
+function listenerOf(
+  { http }: Settings,
+  isTrusted: ReturnType<typeof trustOf>,
+  tls: SecureContextOptions | null,
+): FastifyInstance {
+  const common = {
+    bodyLimit: BODY_LIMIT_BYTES,
+    requestTimeout: http.requestTimeoutMs,
+    connectionTimeout: Math.max(CONNECTION_TIMEOUT_MS, http.requestTimeoutMs),
+    keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
+    // Requests that arrive during shutdown are served.
+    return503OnClosing: false,
+    trustProxy: isTrusted,
+    genReqId: (request: IncomingMessage) => requestIdFrom(request.headers['x-request-id']),
+    routerOptions: { maxParamLength: MAX_PATH_PARAMETER_LENGTH },
+    rewriteUrl: routedUrl,
+    frameworkErrors: (
+      error: Error,
+      request: { id: string },
+      reply: Parameters<typeof sendError>[0],
+    ) => sendError(reply, toAppError(error), request.id),
+    clientErrorHandler: ({ code }: { code: string }, socket: Socket) =>
+      endConnection(socket, rawRefusal(code)),
+  };
+  const limits = {
+    headersTimeout: HEADERS_TIMEOUT_MS,
+    connectionsCheckingInterval: CONNECTION_CHECK_MS,
+  };
+  const https = { ...limits, ...tls, handshakeTimeout: HANDSHAKE_TIMEOUT_MS };
+  return (
+    tls === null ? fastify({ ...common, http: limits }) : fastify({ ...common, https })
+  ) as FastifyInstance;
+}
+
+function addAnswerHeaders(server: FastifyInstance): void {
+  const { answers, documentation } = securityHeaders();
+  server.addHook('onRequest', (request, reply, done) => {
+    const isPage = request.url.startsWith(DOCUMENTATION_PATH);
+    void reply.headers(isPage ? documentation : answers).header('x-request-id', request.id);
+    done();
+  });
+}
+
+/** Statuses for what Node could not read, by its error code; 400 for the rest. */
+const STATUSES: Readonly<Record<string, number>> = {
+  HPE_HEADER_OVERFLOW: 431,
+  ERR_HTTP_REQUEST_TIMEOUT: 408,
+};
+
+/** The answer to bytes that are not HTTP: there is no request to reply to. */
+function rawRefusal(nodeCode: string): string {
+  const status = STATUSES[nodeCode] ?? 400;
+  return answerBytes(
+    refusalAnswer(new AppError('invalid-request'), requestIdFrom(undefined), status),
+  );
+}

@@ -1,0 +1,183 @@
+import {
+  Body,
+  Controller,
+  Delete,
+  Get,
+  HttpCode,
+  Inject,
+  Param,
+  Post,
+  Query,
+  Res,
+} from '@nestjs/common';
+import type { ConfigType } from '@nestjs/config';
+import {
+  ApiBearerAuth,
+  ApiCreatedResponse,
+  ApiOperation,
+  ApiQuery,
+  ApiTags,
+} from '@nestjs/swagger';
+import type { FastifyReply } from 'fastify';
+import { Public } from '../auth/route-access.js';
+import { Answers, Refuses } from '../http/route-docs.js';
+import { httpConfig } from '../config/http.config.js';
+import type { ResourceServerSettings } from '../config/resource-servers/resource-servers-file.js';
+import { EventDeliveryService } from './event-delivery.service.js';
+import { EventStreamsService } from './event-streams.service.js';
+import {
+  EventsDto,
+  NewStatusDto,
+  NewStreamDto,
+  POLL_DELIVERY,
+  PollDto,
+  StreamDto,
+  StreamStatusDto,
+  TransmitterDto,
+  VerificationDto,
+} from './ssf.dto.js';
+import { Backend, NeedsScope } from './ssf.guard.js';
+
+const NO_STORE = { 'cache-control': 'no-store' };
+
+@ApiTags('resource servers')
+@Controller()
+@Public()
+export class SsfController {
+  constructor(
+    private readonly streams: EventStreamsService,
+    private readonly delivery: EventDeliveryService,
+    @Inject(httpConfig.KEY) private readonly http: ConfigType<typeof httpConfig>,
+  ) {}
+
+  @ApiOperation({ summary: 'The metadata of this transmitter of security events (SSF 1.0).' })
+  @Get('.well-known/ssf-configuration')
+  @Answers(TransmitterDto)
+  metadata(): TransmitterDto {
+    const issuer = this.http.publicUrl ?? '';
+    return {
+      spec_version: '1_0',
+      issuer,
+      jwks_uri: `${issuer}/v1/oauth/jwks`,
+      delivery_methods_supported: [POLL_DELIVERY],
+      configuration_endpoint: `${issuer}/v1/ssf/streams`,
+      status_endpoint: `${issuer}/v1/ssf/status`,
+      verification_endpoint: `${issuer}/v1/ssf/verification`,
+      critical_subject_members: ['session'],
+      authorization_schemes: [{ spec_urn: 'urn:ietf:rfc:6749' }],
+      default_subjects: 'ALL',
+    };
+  }
+
+  @ApiOperation({ summary: 'Creates a stream of security events, one for each instance.' })
+  @ApiBearerAuth()
+  @Post('v1/ssf/streams')
+  @NeedsScope('ssf.manage')
+  @HttpCode(201)
+  @ApiCreatedResponse({ type: StreamDto })
+  @Refuses('too-many-streams')
+  create(
+    @Backend() backend: ResourceServerSettings,
+    @Body() stream: NewStreamDto,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<StreamDto> {
+    void reply.headers(NO_STORE);
+    return this.streams.create(backend, stream);
+  }
+
+  @ApiOperation({ summary: 'The configuration of one stream, or of every stream of the backend.' })
+  @ApiBearerAuth()
+  @ApiQuery({ name: 'stream_id', required: false })
+  @Get('v1/ssf/streams')
+  @NeedsScope('ssf.read')
+  @Answers(StreamDto)
+  @Refuses('not-found')
+  read(
+    @Backend() backend: ResourceServerSettings,
+    @Query('stream_id') id: unknown,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<StreamDto | StreamDto[]> {
+    void reply.headers(NO_STORE);
+    return id === undefined ? this.streams.list(backend) : this.streams.read(backend, id);
+  }
+
+  @ApiOperation({ summary: 'Deletes a stream.' })
+  @ApiBearerAuth()
+  @ApiQuery({ name: 'stream_id' })
+  @Delete('v1/ssf/streams')
+  @HttpCode(204)
+  @NeedsScope('ssf.manage')
+  @Refuses('not-found')
+  remove(
+    @Backend() backend: ResourceServerSettings,
+    @Query('stream_id') id: unknown,
+  ): Promise<void> {
+    return this.streams.remove(backend, id);
+  }
+
+  @ApiOperation({ summary: 'The status of a stream.' })
+  @ApiBearerAuth()
+  @ApiQuery({ name: 'stream_id' })
+  @Get('v1/ssf/status')
+  @NeedsScope('ssf.read')
+  @Answers(StreamStatusDto)
+  @Refuses('not-found')
+  status(
+    @Backend() backend: ResourceServerSettings,
+    @Query('stream_id') id: unknown,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<StreamStatusDto> {
+    void reply.headers(NO_STORE);
+    return this.streams.status(backend, id);
+  }
+
+  @ApiOperation({ summary: 'Confirms that a stream is enabled, which it always is.' })
+  @ApiBearerAuth()
+  @Post('v1/ssf/status')
+  @HttpCode(200)
+  @NeedsScope('ssf.manage')
+  @Answers(StreamStatusDto)
+  @Refuses('not-found')
+  setStatus(
+    @Backend() backend: ResourceServerSettings,
+    @Body() { stream_id: id }: NewStatusDto,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<StreamStatusDto> {
+    void reply.headers(NO_STORE);
+    return this.streams.status(backend, id);
+  }
+
+  @ApiOperation({ summary: 'Sends an event to a stream, which shows that it works.' })
+  @ApiBearerAuth()
+  @Post('v1/ssf/verification')
+  @HttpCode(204)
+  @NeedsScope('ssf.manage')
+  @Refuses('not-found', 'rate-limited')
+  verify(
+    @Backend() backend: ResourceServerSettings,
+    @Body() { stream_id: id, state }: VerificationDto,
+  ): Promise<void> {
+    return this.streams.verify(backend, id, state ?? null);
+  }
+
+  @ApiOperation({
+    summary: 'Acknowledges and delivers events of a stream (RFC 8936).',
+    description:
+      'Events are delivered until they are acknowledged. 404 means that events may have been lost: create another stream, and drop what earlier events do not cover.',
+  })
+  @ApiBearerAuth()
+  @Post('v1/ssf/streams/:id/poll')
+  @HttpCode(200)
+  @NeedsScope('ssf.read')
+  @Answers(EventsDto)
+  @Refuses('not-found')
+  poll(
+    @Backend() backend: ResourceServerSettings,
+    @Param('id') id: string,
+    @Body() poll: PollDto,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<EventsDto> {
+    void reply.headers(NO_STORE);
+    return this.delivery.poll(backend, id, poll);
+  }
+}

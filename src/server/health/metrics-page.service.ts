@@ -1,0 +1,125 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import {
+  Inject,
+  Injectable,
+  Logger,
+  type OnApplicationShutdown,
+  type OnModuleInit,
+} from '@nestjs/common';
+import type { ConfigType } from '@nestjs/config';
+import { HttpAdapterHost } from '@nestjs/core';
+import type { FastifyAdapter } from '@nestjs/platform-fastify';
+import type { FastifyInstance } from 'fastify';
+import { bearerTokenFrom } from '../auth/authentication.guard.js';
+import { sendError } from '../http/error.filter.js';
+import { Clock } from '../../common/runtime/clock.js';
+import { AppError } from '../../common/errors.js';
+import { readValue } from '../config/read-environment.js';
+import { SecretFile } from '../config/environment/secret-file.js';
+import { metricsConfig } from '../config/metrics.config.js';
+import { MetricsService } from '../metrics/metrics.service.js';
+import { DependencyMetricsService } from './dependency-metrics.service.js';
+import { ProcessMetricsService } from './process-metrics.service.js';
+
+const PATH = '/metrics';
+
+/** Serves metrics on their own port, or on the main port to callers with the token. */
+@Injectable()
+export class MetricsPageService implements OnModuleInit, OnApplicationShutdown {
+  private readonly logger = new Logger(MetricsPageService.name);
+  private readonly token: SecretFile<string | null>;
+  private ownServer: Server | null = null;
+
+  constructor(
+    private readonly host: HttpAdapterHost<FastifyAdapter>,
+    private readonly metrics: MetricsService,
+    private readonly process: ProcessMetricsService,
+    private readonly dependencies: DependencyMetricsService,
+    clock: Clock,
+    @Inject(metricsConfig.KEY) private readonly config: ConfigType<typeof metricsConfig>,
+  ) {
+    this.token = new SecretFile(clock, config.token, config.tokenFile, (text) =>
+      readValue('METRICS_TOKEN', text),
+    );
+  }
+
+  async onModuleInit(): Promise<void> {
+    const { port, host, token } = this.config;
+    if (port === null && token === null) {
+      return;
+    }
+    const server = this.host.httpAdapter.getInstance<FastifyInstance>();
+    this.process.observe();
+    this.dependencies.observe();
+    this.measureRequests(server);
+    if (port !== null) {
+      await this.listen(port, host);
+      return;
+    }
+    server.get(PATH, async (request, reply) => {
+      if (!(await this.isAllowed(request.headers.authorization))) {
+        sendError(reply, new AppError('invalid-token'), request.id);
+        return reply;
+      }
+      const page = await this.metrics.registry.metrics();
+      return reply.type(this.metrics.registry.contentType).send(page);
+    });
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    if (this.ownServer !== null) {
+      this.ownServer.closeAllConnections();
+      this.ownServer.close();
+      await once(this.ownServer, 'close');
+    }
+  }
+
+  private async listen(port: number, host: string): Promise<void> {
+    const server = createServer((request, response) => {
+      this.answer(request, response).catch(() => response.writeHead(500).end());
+    });
+    server.listen(port, host);
+    await once(server, 'listening');
+    this.ownServer = server;
+    const address = server.address();
+    const actual = typeof address === 'object' ? address?.port : port;
+    this.logger.log(`Metrics on port ${actual}`);
+  }
+
+  private async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const isKnown = request.url === PATH && request.method === 'GET';
+    if (!isKnown || !(await this.isAllowed(request.headers.authorization))) {
+      response.writeHead(isKnown ? 401 : 404).end();
+      return;
+    }
+    const page = await this.metrics.registry.metrics();
+    response.writeHead(200, { 'content-type': this.metrics.registry.contentType }).end(page);
+  }
+
+  /** Compares hashes, so that the time reveals neither content nor length. */
+  private async isAllowed(header: string | undefined): Promise<boolean> {
+    const token = await this.token.current();
+    return token === null || timingSafeEqual(digest(bearerTokenFrom(header) ?? ''), digest(token));
+  }
+
+  private measureRequests(server: FastifyInstance): void {
+    server.addHook('onResponse', (request, reply, done) => {
+      const { method, url } = request.routeOptions;
+      this.metrics.requests.observe(
+        {
+          method: Array.isArray(method) ? 'many' : (method ?? 'none'),
+          route: url ?? 'none',
+          status: reply.statusCode,
+        },
+        reply.elapsedTime / 1000,
+      );
+      done();
+    });
+  }
+}
+
+function digest(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
+}

@@ -1,0 +1,67 @@
+import { applyDecorators, HttpCode, type Type } from '@nestjs/common';
+import { ApiProperty, ApiResponse, getSchemaPath } from '@nestjs/swagger';
+import { ERRORS, type ErrorCode } from '../../common/errors.js';
+
+/** A text that may be missing from what is stored. */
+export const ApiTextOrNull = (description?: string): PropertyDecorator =>
+  ApiProperty({ nullable: true, type: String, ...(description !== undefined && { description }) });
+
+export const ApiTimeOrNull = (description = 'Unix milliseconds.'): PropertyDecorator =>
+  ApiProperty({ nullable: true, type: Number, description });
+
+class ErrorDetailDto {
+  @ApiProperty({ description: 'The field the message is about.' }) path!: string;
+  @ApiProperty() message!: string;
+}
+
+export class ErrorDto {
+  @ApiProperty() statusCode!: number;
+
+  @ApiProperty({ enum: Object.keys(ERRORS), enumName: 'ErrorCode', description: 'For programs.' })
+  code!: ErrorCode;
+
+  @ApiProperty({ description: 'Repeats `code` for older clients.' }) error!: string;
+  @ApiProperty({ description: 'For a person.' }) message!: string;
+
+  @ApiProperty({ required: false, description: 'The provider the refusal is about.' })
+  provider?: string;
+
+  @ApiProperty({ required: false, type: [ErrorDetailDto] }) details?: ErrorDetailDto[];
+  @ApiProperty({ required: false }) requestId?: string;
+}
+
+export class SuccessDto {
+  @ApiProperty({ enum: [true] }) success!: true;
+}
+
+export const Answers = (type: Type): MethodDecorator =>
+  applyDecorators(HttpCode(200), ApiResponse({ status: 200, type }));
+
+const REFUSALS = 'gatehouse:refusals';
+
+/** Declares the refusals by this route alone; api-document.ts adds those of its access and body. */
+export function Refuses(...codes: readonly ErrorCode[]): MethodDecorator {
+  return (_target, _key, descriptor: PropertyDescriptor) => {
+    const handler = descriptor.value as object;
+    // Nest's own decorators for metadata would replace what another use of this one declared.
+    Reflect.defineMetadata(REFUSALS, [...codes, ...refusalsOf(handler)], handler);
+  };
+}
+
+export function refusalsOf(handler: object): readonly ErrorCode[] {
+  return (Reflect.getMetadata(REFUSALS, handler) ?? []) as readonly ErrorCode[];
+}
+
+export function refusalResponses(codes: ReadonlySet<ErrorCode>): Record<string, object> {
+  const responses: Record<string, { description: string; content: object }> = {};
+  for (const [code, { status }] of Object.entries(ERRORS)) {
+    if (codes.has(code as ErrorCode)) {
+      const others = responses[status]?.description;
+      responses[status] = {
+        description: others === undefined ? `\`${code}\`` : `${others}, \`${code}\``,
+        content: { 'application/json': { schema: { $ref: getSchemaPath(ErrorDto) } } },
+      };
+    }
+  }
+  return responses;
+}

@@ -1,0 +1,104 @@
+import { Inject, Injectable, Logger } from '@nestjs/common';
+import type { ConfigType } from '@nestjs/config';
+import { AuditService } from '../audit/audit.service.js';
+import { IdentityEvents } from '../auth/identity.events.js';
+import { AppError } from '../../common/errors.js';
+import { authConfig } from '../config/auth.config.js';
+import type { SignalEffect } from '../storage/repositories/directory/identity-signal.repository.js';
+import type { AuditEvent } from '../../core/policy/audit-event.js';
+import type { IdentityChange } from '../storage/repositories/identity.repository.js';
+
+interface EndedSession {
+  readonly accountId: string;
+  readonly sessionId: string;
+  readonly provider: string;
+  readonly reason?: string;
+}
+
+interface SignalAnnouncement {
+  readonly provider: string;
+  /** Reason of the end of sessions. */
+  readonly reason: string;
+  /** As in `announce`. */
+  readonly closes: 'provider-required' | 'not-eligible' | undefined;
+}
+
+/** Announces stored changes to the account's clients, every replica and the audit log. */
+@Injectable()
+export class IdentityChangesService {
+  private readonly logger = new Logger(IdentityChangesService.name);
+
+  constructor(
+    private readonly events: IdentityEvents,
+    private readonly audit: AuditService,
+    @Inject(authConfig.KEY) private readonly config: ConfigType<typeof authConfig>,
+  ) {}
+
+  /**
+   * @param closes the reason to close live connections if the provider is required; others are only
+   * checked. Absent = all stay
+   * @returns true if live connections are closed
+   */
+  announce(
+    { accountId, seq, event }: Omit<IdentityChange, 'seq'> & { readonly seq: number | null },
+    closes?: 'provider-required' | 'not-eligible',
+    provider = '',
+  ): boolean {
+    // Sent before the connections of this replica end, so that their clients find the reason in the
+    // profile. Other replicas check theirs first, and may get the update later.
+    if (seq !== null) {
+      this.events.emit('identities-changed', accountId, seq);
+    }
+    const isRequired = this.config.requiredLoginProviders.includes(provider);
+    const hasClosed = isRequired && closes !== undefined;
+    const judgesConnections = !isRequired && closes !== undefined;
+    this.events.announceAccessChange({
+      accountId,
+      ...(hasClosed && { closes, provider }),
+      ...(judgesConnections && { judgesConnections }),
+    });
+    if (event !== null) {
+      this.audit.log(event);
+    }
+    return hasClosed;
+  }
+
+  /** Announces that a provider no longer vouches for a session, which has ended. */
+  announceEnd(session: EndedSession): void {
+    const { accountId, sessionId } = session;
+    this.audit.log({ kind: 'token-revoked', actor: 'provider', ...session });
+    this.events.announceAccessChange({ accountId, sessionId, closes: 'token-revoked' });
+  }
+
+  /** Announces what a signal about an identity changed. */
+  announceSignal(
+    { accountId, seq, pushTokensSeq, ended, events }: SignalEffect,
+    { provider, reason, closes }: SignalAnnouncement,
+  ): void {
+    const [event = null] = events;
+    this.announce({ accountId, seq, event }, closes, provider);
+    if (pushTokensSeq !== null) {
+      this.events.emit('push-tokens-changed', accountId, pushTokensSeq);
+    }
+    for (const { id: sessionId } of ended) {
+      this.announceEnd({ accountId, sessionId, provider, reason });
+    }
+  }
+
+  /** Logs a stored event that changed no session. */
+  log(event: AuditEvent): void {
+    this.audit.log(event);
+  }
+
+  /** Logs the identity with which an account was created; no client knows the account yet. */
+  logCreation(accountId: string, provider: string): void {
+    this.audit.log({ kind: 'identity-linked', actor: 'user', accountId, provider });
+  }
+
+  /** @returns the refusal, logged and audited, of a login with an identity of another issuer */
+  refuseForeign(provider: string, issuer: string | null): AppError {
+    this.logger.warn({ msg: 'login met an identity of another issuer', provider, issuer });
+    this.audit.refuse(provider, 'issuer_changed');
+    return new AppError('not-eligible', { provider });
+  }
+}

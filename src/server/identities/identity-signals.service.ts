@@ -1,0 +1,176 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { ConfigType } from '@nestjs/config';
+import { RefusedPeopleService, type RefusedPerson } from '../audit/refused-people.service.js';
+import { AppError } from '../../common/errors.js';
+import { authConfig } from '../config/auth.config.js';
+import { providersConfig } from '../config/providers.config.js';
+import type { DirectoryRules } from '../../core/policy/eligibility/provider-rules.js';
+import {
+  judgeSignals,
+  type SignalDecision,
+  type SignalFact,
+} from '../../core/policy/eligibility/signals.js';
+import { DatabaseService, type SqlRunner, type Transaction } from '../storage/database.service.js';
+import { DirectoryLinkRepository } from '../storage/repositories/directory/directory-link.repository.js';
+import type { MatchedLogin } from '../storage/repositories/directory/directory-names.js';
+import {
+  lockEmails,
+  takeEmailSignal,
+  type EmailLogin,
+} from '../storage/repositories/signals/email-signals.js';
+import {
+  isSignedOut,
+  lockSignOuts,
+  type SignedOut,
+} from '../storage/repositories/signals/waiting-sign-outs.js';
+import {
+  IdentitySignalRepository,
+  type SignalSubject,
+} from '../storage/repositories/directory/identity-signal.repository.js';
+
+/** A refusal in a transaction, with what its row says. */
+class RefusedLogin extends AppError {
+  readonly person: Omit<RefusedPerson, 'address'>;
+
+  constructor({ provider, subject, facts }: MatchedLogin, reason: string) {
+    super('not-eligible', { provider });
+    this.person = { provider, subject, facts, reason };
+  }
+}
+
+/** A login at a provider. */
+export interface ProvenLogin extends MatchedLogin {
+  /** Unix milliseconds, taken before the provider's answer. */
+  readonly checkedAt: number;
+}
+
+/** A login that its client finishes. */
+export interface PendingLogin extends ProvenLogin {
+  /** The session at the provider; null = it is not known. */
+  readonly providerSession: string | null;
+}
+
+@Injectable()
+export class IdentitySignalsService {
+  constructor(
+    private readonly database: DatabaseService,
+    private readonly links: DirectoryLinkRepository,
+    private readonly signals: IdentitySignalRepository,
+    private readonly refusals: RefusedPeopleService,
+    @Inject(authConfig.KEY) private readonly auth: ConfigType<typeof authConfig>,
+    @Inject(providersConfig.KEY) private readonly providers: ConfigType<typeof providersConfig>,
+  ) {}
+
+  /**
+   * Links the person of the directory that a login matches, takes over an event about the person's
+   * address, and judges the person's signals.
+   * @throws AppError `not-eligible`, which is stored for the operator
+   */
+  async meet(login: ProvenLogin, address: string): Promise<void> {
+    const owner = this.ownerOf(login);
+    if (owner !== null) {
+      await this.database.transaction((tx) => takeEmailSignal(tx, this.signals, owner));
+    }
+    if (this.directoryOf(login.provider) !== null) {
+      await this.database.transaction((tx) => this.meetDirectory(tx, login));
+    }
+    // This login at the provider answers a sign-out.
+    const decision = await this.judge(login, ({ source }) => source !== 'sign-out');
+    if (!decision.isAllowed) {
+      const { reason } = decision;
+      await this.refusals.add({ ...login, address, reason }, 'login-refused');
+      throw new AppError('not-eligible', { provider: login.provider });
+    }
+  }
+
+  /**
+   * Begins the end of a login, in its transaction: links the person of the directory, and notes the login as
+   * the answer to earlier sign-outs. Call it before other locks are taken: a directory or an event that
+   * names the person meanwhile waits, and then finds the identity.
+   */
+  async begin(tx: Transaction, login: PendingLogin): Promise<void> {
+    const { provider, checkedAt } = login;
+    await lockSignOuts(tx, provider, namesOf(login));
+    const owner = this.ownerOf(login);
+    await (owner !== null && lockEmails(tx, provider, [owner.email]));
+    await this.meetDirectory(tx, login);
+    await this.signals.noteLogin(tx, login, new Date(checkedAt));
+  }
+
+  private async meetDirectory(tx: Transaction, login: MatchedLogin): Promise<void> {
+    const rules = this.directoryOf(login.provider);
+    const word = rules === null ? null : await this.links.meet(tx, rules.match, login);
+    if (word !== null) {
+      const { provider, subject } = login;
+      await this.signals.store(tx, { provider, subject, source: 'directory', at: null, ...word });
+    }
+  }
+
+  /**
+   * Judges the person again, in the transaction of the login. Give what the transaction rejects with to
+   * {@link storeRefusal}.
+   * @throws AppError `not-eligible`; `provider-required` for a person who was signed out meanwhile
+   */
+  async require(tx: Transaction, person: PendingLogin): Promise<void> {
+    const { provider, checkedAt } = person;
+    if (await isSignedOut(tx, provider, namesOf(person), new Date(checkedAt))) {
+      throw new AppError('provider-required', { provider });
+    }
+    const owner = this.ownerOf(person);
+    if (owner !== null) {
+      await takeEmailSignal(tx, this.signals, owner);
+    }
+    const decision = await this.judge(person, () => true, tx);
+    if (!decision.isAllowed) {
+      const { reason } = decision;
+      throw reason === 'signed_out'
+        ? new AppError('provider-required', { provider })
+        : new RefusedLogin(person, reason);
+    }
+  }
+
+  /**
+   * Stores a refusal of {@link require} for the operator, after its transaction was rolled back.
+   * @throws the error
+   */
+  async storeRefusal(error: unknown): Promise<never> {
+    if (error instanceof RefusedLogin) {
+      await this.refusals.add({ ...error.person, address: null }, 'login-refused');
+    }
+    throw error;
+  }
+
+  private async judge(
+    { provider, subject }: SignalSubject,
+    counts: (fact: SignalFact) => boolean,
+    runner?: SqlRunner,
+  ): Promise<SignalDecision> {
+    const { signals, hasDirectory } = await this.signals.find({ provider, subject }, runner);
+    const identity = { provider, signals: signals.filter(counts), hasDirectory };
+    return judgeSignals(identity, this.auth.offboarding.directories);
+  }
+
+  /** @returns null where no event about the address has an effect */
+  private ownerOf({ provider: id, subject, facts, checkedAt }: ProvenLogin): EmailLogin | null {
+    const provider = this.providers.find((one) => one.id === id);
+    const hasEvents = provider?.type === 'oidc' && provider.sharedSignals !== null;
+    const email = hasEvents && facts.emailVerified ? facts.email : null;
+    return email === null
+      ? null
+      : { provider: id, subject, email, loggedInAt: new Date(checkedAt) };
+  }
+
+  private directoryOf(id: string): DirectoryRules | null {
+    const provider = this.providers.find((one) => one.id === id);
+    return provider?.type === 'oidc' ? provider.scim : null;
+  }
+}
+
+function namesOf({ subject, facts, providerSession }: PendingLogin): SignedOut[] {
+  const { email, emailVerified } = facts;
+  return [
+    { subject },
+    ...(email !== null && emailVerified ? [{ email }] : []),
+    ...(providerSession === null ? [] : [{ session: providerSession }]),
+  ];
+}

@@ -1,0 +1,78 @@
+import type { LoggerService } from '@nestjs/common';
+import { pino, type Logger, type LoggerOptions } from 'pino';
+import { tracing } from '../common/trace.js';
+
+type Level = 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace';
+
+/** Fields whose values are redacted at every level of a logged object. */
+const SECRET_FIELDS = [
+  'authorization',
+  'cookie',
+  'token',
+  'secret',
+  'password',
+  'clientSecret',
+  'signature',
+  'challenge',
+  'proof',
+  'pending',
+  'response',
+  'code_verifier',
+];
+
+/** The framework's start messages are logged at level debug. */
+const FRAMEWORK_CONTEXTS = new Set([
+  'InstanceLoader',
+  'NestApplication',
+  'NestFactory',
+  'RouterExplorer',
+  'RoutesResolver',
+  'WebSocketsController',
+]);
+
+export class JsonLogger implements LoggerService {
+  readonly fatal = this.at('fatal');
+  readonly error = this.at('error');
+  readonly warn = this.at('warn');
+  readonly debug = this.at('debug');
+  readonly verbose = this.at('trace');
+  private readonly pino: Logger;
+
+  constructor(level: string, destination?: { write(line: string): void }) {
+    const traces = tracing();
+    const options: LoggerOptions = {
+      level,
+      base: { service: 'gatehouse' },
+      timestamp: pino.stdTimeFunctions.isoTime,
+      formatters: { level: (label) => ({ level: label }) },
+      redact: {
+        paths: SECRET_FIELDS.flatMap((field) => [field, `*.${field}`, `*.*.${field}`]),
+        censor: '[redacted]',
+      },
+      ...(traces !== null && { mixin: () => traces.ids() }),
+    };
+    this.pino = destination === undefined ? pino(options) : pino(options, destination);
+  }
+
+  log(message: unknown, ...rest: unknown[]): void {
+    const isFramework = FRAMEWORK_CONTEXTS.has(String(rest.at(-1)));
+    this.write(isFramework ? 'debug' : 'info', message, rest);
+  }
+
+  private at(level: Level) {
+    return (message: unknown, ...rest: unknown[]): void => this.write(level, message, rest);
+  }
+
+  /** Nest passes the context last, and a stack before it on errors. */
+  private write(level: Level, message: unknown, rest: unknown[]): void {
+    const texts = rest.filter((part) => typeof part === 'string');
+    const context = texts.at(-1);
+    const stack = texts.length > 1 ? texts[0] : undefined;
+    const fields = { ...(context && { context }), ...(stack && { stack }) };
+    if (typeof message === 'object' && message !== null && !(message instanceof Error)) {
+      this.pino[level]({ ...fields, ...message });
+    } else {
+      this.pino[level](fields, message instanceof Error ? message.message : String(message));
+    }
+  }
+}

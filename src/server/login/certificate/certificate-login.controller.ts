@@ -1,0 +1,99 @@
+import {
+  applyDecorators,
+  Body,
+  Controller,
+  Get,
+  Post,
+  Query,
+  Redirect,
+  Req,
+  UseGuards,
+} from '@nestjs/common';
+import { ApiBody, ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
+import type { FastifyRequest } from 'fastify';
+import { ChangesState } from '../../http/request-rules.js';
+import { Answers, Refuses } from '../../http/route-docs.js';
+import { LoginAnswerDto } from '../device-key/device-key.dto.js';
+import { LoginMethod } from '../login-outcomes.service.js';
+import { LoginRateGuard } from '../../auth/login-rate.guard.js';
+import { Public } from '../../auth/route-access.js';
+import { LoginClientDto, loginOrigin } from '../../auth/sessions/login-origin.js';
+import type { Login } from '../../auth/sessions/session-issuer.service.js';
+import { CertificateLoginService } from './certificate-login.service.js';
+import { BrowserStepDto, ClaimDto } from './certificate.dto.js';
+
+interface Redirection {
+  readonly url: string;
+  readonly statusCode: 302;
+}
+
+const RedirectsBrowser = (description: string): MethodDecorator =>
+  applyDecorators(Redirect(), ApiResponse({ status: 302, description }));
+
+@ApiTags('client certificates')
+@Controller('v1/auth/mtls')
+@Public()
+@UseGuards(LoginRateGuard)
+export class CertificateLoginController {
+  constructor(private readonly logins: CertificateLoginService) {}
+
+  @ApiOperation({ summary: 'Login with the client certificate of this connection.' })
+  @Post()
+  @LoginMethod('mtls')
+  @Answers(LoginAnswerDto)
+  @Refuses(
+    'mtls-required',
+    'not-eligible',
+    'e2ee-required',
+    'keyless-disabled',
+    'signup-provider-disabled',
+    'account-disabled',
+    'restore-required',
+    'not-found',
+    'unavailable',
+  )
+  @ApiBody({ type: LoginClientDto, required: false })
+  logIn(@Body() { client }: LoginClientDto, @Req() request: FastifyRequest): Promise<Login> {
+    return this.logins.logIn(request.raw, loginOrigin(request, client));
+  }
+
+  @ApiOperation({
+    summary: 'Begins a login in a browser: redirects to the address that requests its certificate.',
+  })
+  @Get('start')
+  @RedirectsBrowser('To `complete`.')
+  @Refuses('invalid-request', 'invalid-return-to', 'not-found')
+  start(@Query() { returnTo, proofHash }: BrowserStepDto): Redirection {
+    return { url: this.logins.start(returnTo, proofHash), statusCode: 302 };
+  }
+
+  @ApiOperation({ summary: 'Ends a login in a browser: redirects to the return address.' })
+  @Get('complete')
+  @ChangesState()
+  @RedirectsBrowser('To `returnTo`, with `code` or `error`.')
+  @Refuses('invalid-request', 'invalid-return-to', 'not-found', 'unavailable')
+  async complete(
+    @Req() { raw }: FastifyRequest,
+    @Query() { returnTo, proofHash }: BrowserStepDto,
+  ): Promise<Redirection> {
+    return { url: await this.logins.complete(raw, returnTo, proofHash), statusCode: 302 };
+  }
+
+  @ApiOperation({ summary: 'Exchanges a code for a token, once.' })
+  @Post('claim')
+  @LoginMethod('mtls')
+  @Answers(LoginAnswerDto)
+  @Refuses(
+    'invalid-code',
+    'invalid-proof',
+    'e2ee-required',
+    'keyless-disabled',
+    'account-disabled',
+    'restore-required',
+    'not-found',
+    'unavailable',
+  )
+  claim(@Body() { code, proof, client }: ClaimDto, @Req() request: FastifyRequest): Promise<Login> {
+    return this.logins.claim(code, proof ?? null, loginOrigin(request, client));
+  }
+}

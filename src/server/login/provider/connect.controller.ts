@@ -1,0 +1,75 @@
+import { Body, Controller, Delete, Get, Param, Post, Query } from '@nestjs/common';
+import { ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ChangesState } from '../../http/request-rules.js';
+import { Answers, Refuses, SuccessDto } from '../../http/route-docs.js';
+import type { Access } from '../../auth/auth.service.js';
+import { Caller, OpenToAnyToken } from '../../auth/route-access.js';
+import { NeedsFreshLogin } from '../../auth/sessions/fresh-login.guard.js';
+import { IdentityLinksService } from '../../identities/identity-links.service.js';
+import { ConnectFinalizeDto, StartAnswerDto, StartDto } from './provider-login.dto.js';
+import { ProviderLoginService } from './provider-login.service.js';
+import { ProviderStartService } from './provider-start.service.js';
+
+@ApiTags('external providers')
+@Controller('v1/connect/external/:provider')
+@OpenToAnyToken()
+export class ConnectController {
+  constructor(
+    private readonly starts: ProviderStartService,
+    private readonly logins: ProviderLoginService,
+    private readonly links: IdentityLinksService,
+  ) {}
+
+  @ApiOperation({
+    summary: 'Begins linking an identity to this account: the address to open, for 10 minutes.',
+  })
+  @Get('params')
+  @NeedsFreshLogin()
+  @ChangesState()
+  @Answers(StartAnswerDto)
+  @Refuses(
+    'invalid-request',
+    'oauth-not-configured',
+    'keyless-disabled',
+    'e2ee-required',
+    'unsupported-provider',
+  )
+  async start(
+    @Caller() { accountId }: Access,
+    @Param('provider') provider: string,
+    @Query() { loopbackPort }: StartDto,
+  ): Promise<StartAnswerDto> {
+    const url = await this.starts.startConnect(provider, accountId, loopbackPort ?? null);
+    return { url: url.href };
+  }
+
+  @ApiOperation({ summary: 'Links the identity of a `pending`.' })
+  @Post('finalize')
+  @NeedsFreshLogin()
+  @Answers(SuccessDto)
+  @Refuses('invalid-pending', 'not-eligible', 'provider-already-linked', 'unsupported-provider')
+  async finalize(
+    @Caller() { accountId }: Access,
+    @Param('provider') provider: string,
+    @Body() { pending }: ConnectFinalizeDto,
+  ): Promise<SuccessDto> {
+    await this.logins.connect(accountId, provider, pending);
+    return { success: true };
+  }
+
+  @ApiOperation({
+    summary: 'Unlinks, linked or not.',
+    description: 'Where the provider is required, access ends at once, everywhere.',
+  })
+  @Delete()
+  @NeedsFreshLogin()
+  @Answers(SuccessDto)
+  @Refuses('last-identity', 'unsupported-provider')
+  async unlink(
+    @Caller() { accountId }: Access,
+    @Param('provider') provider: string,
+  ): Promise<SuccessDto> {
+    await this.links.unlink(accountId, provider);
+    return { success: true };
+  }
+}

@@ -1,0 +1,94 @@
+import { ApiProperty } from '@nestjs/swagger';
+import { Type } from 'class-transformer';
+import { IsIn, IsInt, IsOptional, IsString, Length, Max, MaxLength, Min } from 'class-validator';
+import type { AuthMode } from '../../../core/policy/admission/admission.js';
+import { LoginClientDto } from '../../auth/sessions/login-origin.js';
+import { DeviceKeyLoginDto } from '../device-key/device-key.dto.js';
+import { IsProofHash } from '../login-proof.js';
+
+const MODES: readonly AuthMode[] = ['keyed', 'keyless'];
+const PENDING = 'The `pending` of the return address.';
+
+/** For a client on the browser's own machine that can listen there (RFC 8252, 7.3). */
+export class StartDto {
+  @ApiProperty({
+    required: false,
+    type: 'integer',
+    minimum: 1024,
+    maximum: 65_535,
+    description:
+      'Return to http://127.0.0.1:<port>/oauth/<provider>, not to the configured return address, after a page has asked. AUTH_LOOPBACK_RETURN_ENABLED turns it off.',
+  })
+  @IsOptional()
+  @Type(() => Number)
+  @Max(65_535)
+  @Min(1024)
+  @IsInt()
+  loopbackPort?: number;
+}
+
+export class StartLoginDto extends StartDto {
+  @ApiProperty({ enum: MODES, required: false, default: 'keyed' })
+  @IsOptional()
+  @IsIn(MODES)
+  mode?: AuthMode;
+
+  @ApiProperty({
+    required: false,
+    description: 'SHA-256 of a secret `proof` that the client keeps, in hex.',
+  })
+  @IsOptional()
+  @IsProofHash()
+  proofHash?: string;
+
+  @ApiProperty({
+    required: false,
+    description: 'In place of `proofHash`: the device key that will finish the login.',
+  })
+  @IsOptional()
+  @MaxLength(64)
+  @IsString()
+  publicKey?: string;
+}
+
+export class StartAnswerDto {
+  @ApiProperty({ description: 'To open in the browser.' }) url!: string;
+}
+
+export class ConnectFinalizeDto {
+  @ApiProperty({ description: PENDING })
+  @Length(1, 128)
+  @IsString()
+  pending!: string;
+}
+
+export class FinalizeDto extends DeviceKeyLoginDto {
+  @ApiProperty({ description: PENDING })
+  @Length(1, 128)
+  @IsString()
+  pending!: string;
+
+  @ApiProperty({ required: false, description: 'The secret whose hash the login began with.' })
+  @IsOptional()
+  @MaxLength(1024)
+  @IsString()
+  proof?: string;
+}
+
+export class FinalizeKeylessDto extends LoginClientDto {
+  @ApiProperty({ description: PENDING })
+  @IsString()
+  @Length(1, 128)
+  pending!: string;
+
+  @ApiProperty({ description: 'The secret whose hash the login began with.' })
+  @IsString()
+  @MaxLength(1024)
+  proof!: string;
+}
+
+/** A JWK Set (RFC 7517, 5). */
+export class KeySetDto {
+  @ApiProperty({ type: 'array', items: { type: 'object', additionalProperties: true } })
+  keys!: readonly object[];
+}

@@ -1,0 +1,73 @@
+import { Logger } from '@nestjs/common';
+import { LISTEN_BACKLOG } from './network/backlog.js';
+import { readEnvironment } from './config/config.module.js';
+import { ConfigurationError } from './config/environment/configuration-error.js';
+import { resolveSettings, type ResolvedConfiguration } from './config/resolve-settings.js';
+import { tracesWanted, type TracesWanted } from './config/environment/tracing-environment.js';
+import { createApp } from './create-app.js';
+import { logSettings } from './log-settings.js';
+
+/** `EX_CONFIG` of sysexits.h: the operator has to correct the configuration. */
+const EXIT_CONFIGURATION = 78;
+
+void main();
+
+async function main(): Promise<void> {
+  try {
+    const environment = readEnvironment();
+    await serve(resolveSettings(environment), tracesWanted(environment));
+  } catch (error) {
+    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+    process.exit(error instanceof ConfigurationError ? EXIT_CONFIGURATION : 1);
+  }
+}
+
+async function serve(resolved: ResolvedConfiguration, traces: TracesWanted): Promise<void> {
+  const { settings } = resolved;
+  const stopTracing = traces.isOn ? await startTraces() : null;
+  const app = await createApp(settings);
+  const logger = new Logger('Gatehouse');
+  logSettings(resolved, logger);
+  if (traces.warning !== null) {
+    logger.warn(traces.warning);
+  }
+  const stop = async (): Promise<void> => {
+    await app.close();
+    await stopTracing?.();
+  };
+  drainOnSignal(stop, settings.http.shutdownGraceMs, logger);
+  const { port, host } = settings.http;
+  await app.listen({ port, host, backlog: LISTEN_BACKLOG });
+  logger.log(`Listening on ${await app.getUrl()}`);
+}
+
+/** A server without traces never loads the packages that write them. */
+async function startTraces(): Promise<() => Promise<void>> {
+  const { startTracing } = await import('./tracing/start-tracing.js');
+  return startTracing();
+}
+
+/** The first signal drains; the second, of either kind, ends the process at once. */
+function drainOnSignal(stop: () => Promise<void>, graceMs: number, logger: Logger): void {
+  let isDraining = false;
+  const onSignal = (signal: NodeJS.Signals): void => {
+    if (isDraining) {
+      process.exit(1);
+    }
+    isDraining = true;
+    logger.log(`${signal}: draining`);
+    setTimeout(() => {
+      logger.warn('Not everything was finished within SERVICE_SHUTDOWN_GRACE_SECONDS.');
+      process.exit(1);
+    }, graceMs).unref();
+    stop().then(
+      () => process.exit(0),
+      (error: unknown) => {
+        logger.error(error);
+        process.exit(1);
+      },
+    );
+  };
+  process.on('SIGTERM', onSignal);
+  process.on('SIGINT', onSignal);
+}

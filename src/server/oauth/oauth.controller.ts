@@ -1,0 +1,139 @@
+import { Body, Controller, Get, Headers, Inject, Post, Req, Res } from '@nestjs/common';
+import type { ConfigType } from '@nestjs/config';
+import { RouteConfig } from '@nestjs/platform-fastify';
+import { ApiBasicAuth, ApiBearerAuth, ApiConsumes, ApiOperation, ApiTags } from '@nestjs/swagger';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Public } from '../auth/route-access.js';
+import { AppError } from '../../common/errors.js';
+import { FORM } from '../http/request-rules.js';
+import { Answers, Refuses } from '../http/route-docs.js';
+import { httpConfig } from '../config/http.config.js';
+import { SIGNATURE_ALGORITHMS } from '../config/providers-file/provider-settings.js';
+import { CLIENT_AUTHENTICATION_METHODS } from './client-authentication.service.js';
+import { CLIENT_SCOPES, ClientTokenService } from './client-token.service.js';
+import { IntrospectionService } from './introspection.service.js';
+import {
+  CLIENT_CREDENTIALS,
+  EXCHANGE,
+  IntrospectionDto,
+  IntrospectionForm,
+  JwkSetDto,
+  ServerMetadataDto,
+  TokenDto,
+  TokenForm,
+} from './oauth.dto.js';
+import { oauthRefusal } from './oauth-refusal.js';
+import { ResourceServerOutcomesService } from './resource-server-outcomes.service.js';
+import { SigningKeysService } from './signing-keys.service.js';
+import { TokenExchangeService } from './token-exchange.service.js';
+
+/** Receivers may keep the key set for so long; a new key is published a day ahead. */
+const KEY_SET_MAX_AGE_SECONDS = 300;
+const FORM_ROUTE = { formBody: true, refusalFormat: oauthRefusal } as const;
+const NO_STORE = { 'cache-control': 'no-store' };
+
+@ApiTags('resource servers')
+@Controller()
+@Public()
+export class OAuthController {
+  constructor(
+    private readonly exchanges: TokenExchangeService,
+    private readonly clientTokens: ClientTokenService,
+    private readonly introspections: IntrospectionService,
+    private readonly outcomes: ResourceServerOutcomesService,
+    private readonly keys: SigningKeysService,
+    @Inject(httpConfig.KEY) private readonly http: ConfigType<typeof httpConfig>,
+  ) {}
+
+  @ApiOperation({ summary: 'The metadata of this authorization server (RFC 8414).' })
+  @Get('.well-known/oauth-authorization-server')
+  @Answers(ServerMetadataDto)
+  metadata(): ServerMetadataDto {
+    const issuer = this.http.publicUrl ?? '';
+    return {
+      issuer,
+      token_endpoint: `${issuer}/v1/oauth/token`,
+      jwks_uri: `${issuer}/v1/oauth/jwks`,
+      introspection_endpoint: `${issuer}/v1/oauth/introspect`,
+      scopes_supported: [...CLIENT_SCOPES],
+      response_types_supported: [],
+      grant_types_supported: [EXCHANGE, CLIENT_CREDENTIALS],
+      token_endpoint_auth_methods_supported: ['none', ...CLIENT_AUTHENTICATION_METHODS],
+      token_endpoint_auth_signing_alg_values_supported: [...SIGNATURE_ALGORITHMS],
+      introspection_endpoint_auth_methods_supported: [...CLIENT_AUTHENTICATION_METHODS],
+      introspection_endpoint_auth_signing_alg_values_supported: [...SIGNATURE_ALGORITHMS],
+    };
+  }
+
+  @ApiOperation({ summary: 'The public keys of access tokens for backends (RFC 7517).' })
+  @Get('v1/oauth/jwks')
+  @Answers(JwkSetDto)
+  @Refuses('unavailable')
+  keySet(@Res({ passthrough: true }) reply: FastifyReply): JwkSetDto {
+    const keys = this.keys.published;
+    if (keys.length === 0) {
+      throw new AppError('unavailable');
+    }
+    void reply.header('cache-control', `public, max-age=${KEY_SET_MAX_AGE_SECONDS}`);
+    return { keys };
+  }
+
+  @ApiOperation({
+    summary: 'Exchanges the token of a session for a token of a backend (RFC 8693).',
+    description:
+      'The session is the only proof of an exchange: there is no client authentication. A backend that authenticates gets a token of its own with `grant_type=client_credentials` (RFC 6749, 4.4).',
+  })
+  @Post('v1/oauth/token')
+  @RouteConfig({ ...FORM_ROUTE, resourceServerRequest: 'token' })
+  @ApiConsumes(FORM)
+  @Answers(TokenDto)
+  @Refuses(
+    'invalid-target',
+    'unsupported-grant-type',
+    'invalid-client',
+    'invalid-scope',
+    'unavailable',
+  )
+  async token(
+    @Headers('authorization') authorization: string | undefined,
+    @Body() form: TokenForm,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<TokenDto> {
+    void reply.headers(NO_STORE);
+    switch (form.grant_type) {
+      case EXCHANGE:
+        return this.exchanges.exchange(form);
+      case CLIENT_CREDENTIALS: {
+        const { token, scope, expiresIn } = await this.clientTokens.grant(authorization, form);
+        return { access_token: token, token_type: 'Bearer', expires_in: expiresIn, scope };
+      }
+      default:
+        throw new AppError('unsupported-grant-type');
+    }
+  }
+
+  @ApiOperation({ summary: 'Answers if a token of the calling backend is valid now (RFC 7662).' })
+  @Post('v1/oauth/introspect')
+  // Backends share addresses: each has a limit of its own.
+  @RouteConfig({ ...FORM_ROUTE, rateLimit: false, resourceServerRequest: 'introspection' })
+  @ApiConsumes(FORM)
+  @ApiBasicAuth()
+  @ApiBearerAuth()
+  @Answers(IntrospectionDto)
+  @Refuses('invalid-client', 'insufficient-scope', 'rate-limited', 'unavailable')
+  async introspect(
+    @Headers('authorization') authorization: string | undefined,
+    @Body() form: IntrospectionForm,
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<IntrospectionDto> {
+    void reply.headers(NO_STORE);
+    const { server, answer } = await this.introspections.introspect(
+      authorization,
+      form,
+      request.ip,
+    );
+    this.outcomes.note(request, server.id, answer.active ? 'ok' : 'inactive');
+    return answer;
+  }
+}

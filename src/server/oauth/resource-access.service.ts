@@ -1,0 +1,73 @@
+import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
+import type { ConfigType } from '@nestjs/config';
+import { AccessCache } from '../auth/access-cache.js';
+import { AuthService } from '../auth/auth.service.js';
+import { IdentityEvents } from '../auth/identity.events.js';
+import { AppError } from '../../common/errors.js';
+import { Clock } from '../../common/runtime/clock.js';
+import { authConfig } from '../config/auth.config.js';
+import type { ResourceServerSettings } from '../config/resource-servers/resource-servers-file.js';
+import {
+  ResourceSessionRepository,
+  type ResourceSessionKey,
+} from '../storage/repositories/oauth/resource-session.repository.js';
+import { ResourceTokenService, type ResourceTokenClaims } from './resource-token.service.js';
+
+/** About 300 bytes each. */
+const MAX_SESSIONS = 50_000;
+
+/** Decides if a token of a backend is accepted now, with the cache of every other request. */
+@Injectable()
+export class ResourceAccessService implements OnModuleInit {
+  /** By `sid`. A reported end is final, even if the account may use the backend again. */
+  private readonly sessions: AccessCache<ResourceSessionKey | null>;
+
+  constructor(
+    private readonly auth: AuthService,
+    private readonly resourceSessions: ResourceSessionRepository,
+    private readonly tokens: ResourceTokenService,
+    private readonly events: IdentityEvents,
+    clock: Clock,
+    @Inject(authConfig.KEY) { accessCacheMs }: ConfigType<typeof authConfig>,
+  ) {
+    this.sessions = new AccessCache(clock, { maxEntries: MAX_SESSIONS, ttlMs: accessCacheMs });
+  }
+
+  onModuleInit(): void {
+    this.events.on('access-changed', ({ accountId }) => this.sessions.invalidate(accountId));
+    this.events.on('access-changes-missed', () => this.sessions.clear());
+  }
+
+  /**
+   * @throws AppError `invalid-token` for a token of another audience, an expired one and any other
+   *   text; `token-revoked` once its session at the backend has ended; and as
+   *   {@link AuthService.authenticateFor}
+   */
+  async authenticate(token: string, server: ResourceServerSettings): Promise<ResourceTokenClaims> {
+    const claims = await this.tokens.verify(token, server);
+    if (claims === null) {
+      throw new AppError('invalid-token');
+    }
+    const session = await this.sessionOf(claims, server);
+    if (session?.accountId !== claims.sub) {
+      throw new AppError(session === null ? 'token-revoked' : 'invalid-token');
+    }
+    await this.auth.authenticateFor(server, {
+      accountId: session.accountId,
+      sessionId: session.sessionId,
+      expiresAt: claims.session_exp * 1000,
+    });
+    return claims;
+  }
+
+  private async sessionOf(
+    { sub, sid }: ResourceTokenClaims,
+    { id }: ResourceServerSettings,
+  ): Promise<ResourceSessionKey | null> {
+    const key = `${id} ${sid}`;
+    const known = this.sessions.peek(key);
+    return known === undefined
+      ? this.sessions.load(sub, key, () => this.resourceSessions.find(sid, id))
+      : known;
+  }
+}

@@ -1,0 +1,155 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { ConfigType } from '@nestjs/config';
+import { decodeProtectedHeader, jwtVerify, SignJWT, type JWTPayload } from 'jose';
+import { LRUCache } from 'lru-cache';
+import { isAmbiguousJwt } from '../../common/ambiguous-jwt.js';
+import { Runtime } from '../../common/runtime/runtime.js';
+import { isUuid } from '../../common/uuid.js';
+import { httpConfig } from '../config/http.config.js';
+import type { ResourceServerSettings } from '../config/resource-servers/resource-servers-file.js';
+import type { ResourceSession } from '../storage/repositories/oauth/resource-session.repository.js';
+import { SigningKeysService, type SigningKey } from './signing-keys.service.js';
+
+/** The type of access tokens as JWT (RFC 9068, 2.1): no other token passes as one. */
+const TYPE = 'at+jwt';
+const CLIENT = 'gatehouse';
+const MAX_LENGTH = 4096;
+/** About 1 kB each. */
+const MAX_VERIFIED = 20_000;
+
+/** Claims of an access token for a backend (RFC 9068, 2.2). Times are in seconds. */
+export interface ResourceTokenClaims extends JWTPayload {
+  readonly sub: string;
+  readonly sid: string;
+  readonly iat: number;
+  readonly exp: number;
+  readonly session_exp: number;
+  readonly login_method: string;
+  readonly login?: string;
+  readonly email?: string;
+}
+
+interface Verified {
+  readonly key: SigningKey;
+  readonly claims: ResourceTokenClaims;
+}
+
+/** Issues and verifies the access tokens of backends. */
+@Injectable()
+export class ResourceTokenService {
+  private readonly verified = new LRUCache<string, Verified>({ max: MAX_VERIFIED });
+  private readonly issuer: string;
+
+  constructor(
+    private readonly keys: SigningKeysService,
+    private readonly runtime: Runtime,
+    @Inject(httpConfig.KEY) http: ConfigType<typeof httpConfig>,
+  ) {
+    this.issuer = http.publicUrl ?? '';
+  }
+
+  /**
+   * @param judge judges the session in storage. The token lives from before that: an end that follows
+   *   is remembered for longer
+   * @returns the token, and its lifetime in seconds, which never exceeds that of the session
+   */
+  async issue(
+    server: ResourceServerSettings,
+    accountId: string,
+    judge: () => Promise<ResourceSession>,
+  ): Promise<{ token: string; expiresIn: number }> {
+    const iat = Math.floor(this.runtime.clock.now() / 1000);
+    const session = await judge();
+    const { kid, alg, privateKey } = this.keys.current(server.tokenAlg);
+    const sessionExp = Math.floor(session.expiresAt / 1000);
+    const exp = Math.min(iat + server.maxTokenSeconds, sessionExp);
+    const claims = {
+      sid: session.id,
+      client_id: CLIENT,
+      auth_time: Math.floor(session.authenticatedAt / 1000),
+      session_exp: sessionExp,
+      login_method: session.method === 'key_challenge' ? 'device-key' : session.method,
+      ...claimsOf(server, session),
+    };
+    const token = await new SignJWT(claims)
+      .setProtectedHeader({ alg, typ: TYPE, kid })
+      .setIssuer(this.issuer)
+      .setAudience(server.resource)
+      .setSubject(accountId)
+      .setIssuedAt(iat)
+      .setExpirationTime(exp)
+      .setJti(this.runtime.random.uuid())
+      .sign(privateKey);
+    return { token, expiresIn: exp - iat };
+  }
+
+  /**
+   * Verifies the signature, the issuer, the audience and the times. A verified token is remembered.
+   *
+   * @returns null for any other text
+   */
+  async verify(token: string, server: ResourceServerSettings): Promise<ResourceTokenClaims | null> {
+    const known = this.verified.get(token);
+    const key = this.keys.find(known?.key.kid ?? kidOf(token), server.tokenAlg);
+    if (key === undefined) {
+      return null;
+    }
+    const claims = known?.claims ?? (await this.verifyWith(key, token, server));
+    const isFor = claims?.aud === server.resource;
+    return claims !== null && isFor && claims.exp * 1000 > this.runtime.clock.now() ? claims : null;
+  }
+
+  private async verifyWith(
+    key: SigningKey,
+    token: string,
+    server: ResourceServerSettings,
+  ): Promise<ResourceTokenClaims | null> {
+    try {
+      const { payload } = await jwtVerify(token, key.publicKey, {
+        algorithms: [server.tokenAlg],
+        typ: TYPE,
+        issuer: this.issuer,
+        audience: server.resource,
+        requiredClaims: ['sub', 'sid', 'iat', 'exp', 'session_exp', 'login_method'],
+        currentDate: new Date(this.runtime.clock.now()),
+      });
+      const claims = payload as ResourceTokenClaims;
+      if (!isUuid(claims.sid) || !isUuid(claims.sub) || isAmbiguousJwt(token)) {
+        return null;
+      }
+      this.verified.set(token, { key, claims });
+      return claims;
+    } catch {
+      return null;
+    }
+  }
+}
+
+function kidOf(token: string): string | undefined {
+  if (token.length > MAX_LENGTH) {
+    return undefined;
+  }
+  try {
+    return decodeProtectedHeader(token).kid;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The names of the person: of the identity that logged in, or else of the first that has one. */
+function claimsOf(
+  { claims }: ResourceServerSettings,
+  { method, identities }: ResourceSession,
+): Readonly<Record<string, string>> {
+  const ordered = [
+    ...identities.filter(({ provider }) => provider === method),
+    ...identities.filter(({ provider }) => provider !== method),
+  ];
+  const found = claims.map((name) => {
+    const value = ordered.map((identity) => identity[name]).find((one) => one !== null);
+    return [name, value] as const;
+  });
+  return Object.fromEntries(
+    found.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+  );
+}

@@ -1,0 +1,63 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { ConfigType } from '@nestjs/config';
+import { AccessTokenService } from '../auth/sessions/access-token.service.js';
+import { AuthService } from '../auth/auth.service.js';
+import { RateLimitService } from '../auth/rate-limit.service.js';
+import { AppError } from '../../common/errors.js';
+import { resourceServersConfig } from '../config/resource-servers/resource-servers.config.js';
+import type { Transaction } from '../storage/database.service.js';
+import {
+  ResourceSessionRepository,
+  type Judgement,
+} from '../storage/repositories/oauth/resource-session.repository.js';
+import type { TokenForm, TokenDto } from './oauth.dto.js';
+import { ResourceTokenService } from './resource-token.service.js';
+
+/** Exchanges the token of a session for one of a backend (RFC 8693). */
+@Injectable()
+export class TokenExchangeService {
+  constructor(
+    private readonly auth: AuthService,
+    private readonly sessionTokens: AccessTokenService,
+    private readonly limits: RateLimitService,
+    private readonly sessions: ResourceSessionRepository,
+    private readonly tokens: ResourceTokenService,
+    @Inject(resourceServersConfig.KEY)
+    private readonly servers: ConfigType<typeof resourceServersConfig>,
+  ) {}
+
+  /**
+   * Judges from storage: a replica whose cache is warm would otherwise issue a token after access
+   * has ended. The first exchange stores the session at the backend in the transaction that judges.
+   * Later ones find it, after they judged: an end that they did not see finds it too.
+   *
+   * @throws AppError `invalid-target`, and as {@link AuthService.authenticateFor}
+   */
+  async exchange({ subject_token: token, resource }: TokenForm): Promise<TokenDto> {
+    const server = this.servers.find((one) => one.resource === resource);
+    if (server === undefined) {
+      throw new AppError('invalid-target');
+    }
+    const claims = await this.sessionTokens.verify(token);
+    await this.limits.count('perAccount', claims.accountId);
+    const { accountId, sessionId } = claims;
+    const key = { accountId, sessionId, resourceServer: server.id };
+    const rules = this.auth.rulesOf(server);
+    const judge = async (tx?: Transaction): Promise<Judgement> => {
+      const { holdsUntil } = await this.auth.judgeFor(server, claims, tx);
+      return { until: holdsUntil, rules };
+    };
+    const issued = await this.tokens.issue(
+      server,
+      accountId,
+      async () =>
+        (await this.sessions.findOpen(key, await judge())) ?? this.sessions.open(key, judge),
+    );
+    return {
+      access_token: issued.token,
+      issued_token_type: 'urn:ietf:params:oauth:token-type:access_token',
+      token_type: 'Bearer',
+      expires_in: issued.expiresIn,
+    };
+  }
+}

@@ -1,0 +1,107 @@
+import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
+import { Clock } from '../../../common/runtime/clock.js';
+import { isUnavailable } from '../../../common/errors.js';
+import { CERTIFICATES } from '../../../core/policy/admission/admission.js';
+import {
+  CertificateFilesService,
+  type LoadedFiles,
+} from '../../providers/certificate/certificate-files.service.js';
+import { RevocationListService } from '../../providers/certificate/revocation-list.service.js';
+import { IdentityDueRepository } from '../../storage/repositories/identity-due.repository.js';
+import { keyName, storedKey } from '../../../core/x509/certificate-reference.js';
+import {
+  isBelieved,
+  newlyRevoked,
+  type ListChange,
+  type RevocationList,
+} from '../../../core/x509/revocation-list.js';
+import { issuerKeyOf, type IssuerKey } from '../../../core/x509/verify-signature.js';
+import { RecheckSignalsService } from './recheck-signals.service.js';
+
+const BATCH = 10_000;
+
+/**
+ * Every replica marks identities by the lists that it has read, because one with the old list may
+ * have re-checked the identity in between.
+ */
+@Injectable()
+export class RevocationSignalsService implements OnModuleInit {
+  private readonly logger = new Logger('ProviderSignals');
+
+  constructor(
+    private readonly files: CertificateFilesService,
+    private readonly lists: RevocationListService,
+    private readonly identities: IdentityDueRepository,
+    private readonly signals: RecheckSignalsService,
+    private readonly clock: Clock,
+  ) {}
+
+  onModuleInit(): void {
+    if (this.signals.isOn) {
+      this.files.onChange((loaded, before) => void this.note(() => this.readFiles(loaded, before)));
+      this.lists.onChange((change) => void this.note(() => this.makeDue([change])));
+      this.lists.onUnverified((issuerDer) => void this.note(() => this.learn(issuerDer)));
+    }
+  }
+
+  private async readFiles(loaded: LoadedFiles, before: LoadedFiles): Promise<number> {
+    if (loaded.tls.ca !== before.tls.ca) {
+      return this.identities.makeAllDue(CERTIFICATES);
+    }
+    const known = await this.believed(before.revocations ?? []);
+    const lists = await this.believed(loaded.revocations ?? []);
+    return this.makeDue(lists.map((list) => newlyRevoked(list, known)));
+  }
+
+  private async believed(lists: readonly RevocationList[]): Promise<RevocationList[]> {
+    const found: RevocationList[] = [];
+    for (const list of lists) {
+      if (isBelieved(list, await this.keysOf(list.issuerDer), this.clock.now())) {
+        found.push(list);
+      }
+    }
+    return found;
+  }
+
+  /** After a start no login has shown the path yet: its keys are those of the stored ones. */
+  private async learn(issuerDer: Buffer): Promise<number> {
+    this.lists.learn({ issuerDer, keys: await this.keysOf(issuerDer) });
+    return 0;
+  }
+
+  private async keysOf(issuerDer: Buffer): Promise<IssuerKey[]> {
+    const anchors = this.files.current().trust?.anchors ?? [];
+    const name = issuerDer.toString('base64');
+    const stored = await this.identities.issuerKeys(name, anchors.map(keyName));
+    const named = anchors.filter(({ subjectDer }) => subjectDer.equals(issuerDer));
+    return [
+      ...named.map(issuerKeyOf),
+      ...stored.map(({ key, signsLists }) => storedKey(key, signsLists)),
+    ];
+  }
+
+  private async makeDue(changes: readonly ListChange[]): Promise<number> {
+    let made = 0;
+    for (const { issuerDer, revoked } of changes) {
+      for (let from = 0; from < revoked.length; from += BATCH) {
+        const serials = revoked.slice(from, from + BATCH);
+        made += await this.identities.makeCertificatesDue(issuerDer.toString('base64'), serials);
+      }
+    }
+    return made;
+  }
+
+  /** While storage is unavailable, the regular re-check detects the change later. */
+  private async note(work: () => Promise<number>): Promise<void> {
+    try {
+      const identities = await work();
+      if (identities > 0) {
+        this.logger.log({ msg: 'revocation signal', provider: CERTIFICATES, identities });
+        this.signals.recheck(identities);
+      }
+    } catch (error) {
+      const reason = isUnavailable(error) ? 'storage is unavailable' : String(error);
+      this.logger.warn({ msg: 'revocation signal lost', reason });
+    }
+  }
+}

@@ -1,0 +1,155 @@
+import { Inject, Injectable, Logger } from '@nestjs/common';
+import type { ConfigType } from '@nestjs/config';
+import { orRefuse } from '../../../common/errors.js';
+import { authConfig } from '../../config/auth.config.js';
+import { IdentityChangesService } from '../../identities/identity-changes.service.js';
+import { issuersOf } from '../../../core/policy/eligibility/identity-link.js';
+import { knownEvent, type EventEffect } from '../../../core/policy/eligibility/security-events.js';
+import { readEventSubject } from '../../../core/policy/eligibility/subject-identifier.js';
+import { unavailableBecause, UpstreamError } from '../../providers/http/upstream-http.js';
+import { ProviderRegistry } from '../../providers/provider.registry.js';
+import {
+  SET_REMEMBERED_MS,
+  SetError,
+  type ReceivedSet,
+  type SecurityEventTokens,
+} from '../../providers/signals/security-event-tokens.js';
+import {
+  ReceivedEventRepository,
+  SHARED_SIGNALS_REASON,
+  type EventOutcome,
+  type EventResult,
+} from '../../storage/repositories/signals/received-event.repository.js';
+import { StreamEventsService } from '../streams/stream-events.service.js';
+import { RecheckSignalsService } from './recheck-signals.service.js';
+
+const BEARER = /^bearer +(\S+) *$/i;
+const MAX_TOKEN_LENGTH = 16_384;
+
+export interface AcceptedEvent {
+  /** The last part of the event's address; `unsupported` for one that this server does not know. */
+  readonly kind: string;
+  readonly outcome: EventOutcome;
+  /** When its cause happened, Unix milliseconds. */
+  readonly happenedAt: number;
+}
+
+/** Applies the security events of providers (OpenID Shared Signals Framework 1.0). */
+@Injectable()
+export class SecurityEventsService {
+  private readonly logger = new Logger('ProviderSignals');
+
+  constructor(
+    private readonly providers: ProviderRegistry,
+    private readonly events: ReceivedEventRepository,
+    private readonly changes: IdentityChangesService,
+    private readonly rechecks: RecheckSignalsService,
+    private readonly streams: StreamEventsService,
+    @Inject(authConfig.KEY) private readonly config: ConfigType<typeof authConfig>,
+  ) {}
+
+  /**
+   * Checks the token that a transmitter sends with its deliveries.
+   *
+   * @throws AppError `not-found`; SetError `authentication_failed`
+   */
+  async authenticate(provider: string, authorization: string | undefined): Promise<void> {
+    const tokens = this.tokensOf(provider);
+    try {
+      await tokens.authenticate(BEARER.exec(authorization ?? '')?.[1]);
+    } catch (error) {
+      throw this.refuse(provider, error);
+    }
+  }
+
+  /**
+   * Stores the effect of an event before it is acknowledged.
+   *
+   * @param now Unix milliseconds
+   * @throws AppError `not-found`, `unavailable`; SetError
+   */
+  async accept(provider: string, token: string, now: number): Promise<AcceptedEvent> {
+    const tokens = this.tokensOf(provider);
+    const { transmitter, audience, riskEvents } = tokens.settings;
+    const stream = await this.streams.find({ provider, transmitter });
+    const received = await this.verify(provider, tokens, token, stream?.audiences ?? [audience]);
+    const { kind, effect } = knownEvent(received.event) ?? { kind: 'unsupported', effect: 'none' };
+    const news = stream && this.streams.read(stream, kind, received);
+    const applied = effect === 'risk' && riskEvents === 'end-sessions' ? 'sign-out' : effect;
+    const result = await this.apply(provider, received, applied, now);
+    this.announce(provider, result);
+    const { outcome } = result;
+    if (news !== null && outcome !== 'repeated') {
+      await this.streams.note(news);
+    }
+    const { txn } = received;
+    this.logger.log({ msg: 'security event', provider, transmitter, event: kind, outcome, txn });
+    return { kind, outcome, happenedAt: received.happenedAt };
+  }
+
+  private tokensOf(provider: string): SecurityEventTokens {
+    return orRefuse(this.providers.signalTokens(provider).securityEvents, 'not-found');
+  }
+
+  private async verify(
+    provider: string,
+    tokens: SecurityEventTokens,
+    token: string,
+    audiences: readonly string[],
+  ): Promise<ReceivedSet> {
+    try {
+      if (token.length > MAX_TOKEN_LENGTH) {
+        throw new SetError('invalid_request', 'The event is too large.');
+      }
+      return await tokens.verify(token, audiences);
+    } catch (error) {
+      throw this.refuse(provider, error);
+    }
+  }
+
+  private refuse(provider: string, error: unknown): unknown {
+    const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+    this.logger.warn({ msg: 'security event refused', provider, cause: String(cause) });
+    return error instanceof UpstreamError ? unavailableBecause(error) : error;
+  }
+
+  private apply(
+    provider: string,
+    { id: tokenId, subject, at, txn }: ReceivedSet,
+    effect: EventEffect,
+    now: number,
+  ): Promise<EventResult> {
+    const authority = this.providers.authority(provider);
+    const issuers = authority === undefined ? [] : issuersOf(authority);
+    const isAboutStream = effect === 'none';
+    const named = isAboutStream ? { names: [], session: null } : readEventSubject(subject, issuers);
+    if (named === null) {
+      throw new SetError('invalid_request', 'The subject (sub_id) is missing or malformed.');
+    }
+    const isRequired = this.config.requiredLoginProviders.includes(provider);
+    const { transmitter: issuer } = this.tokensOf(provider).settings;
+    const origin = { issuer, ...(txn !== null && { signalTxn: txn }) };
+    const event = { tokenId, effect, ...named, at: new Date(at), isRequired, origin };
+    return this.events.apply(provider, event, new Date(now + SET_REMEMBERED_MS), new Date(now));
+  }
+
+  private announce(provider: string, { effects, ended, due, events }: EventResult): void {
+    const reason = SHARED_SIGNALS_REASON;
+    for (const effect of effects) {
+      const [event] = effect.events;
+      const closes = {
+        'all-tokens-revoked': 'provider-required',
+        'eligibility-lost': 'not-eligible',
+      } as const;
+      const kind = event?.kind ?? '';
+      const hasEnd = kind in closes && !effect.isOutdated;
+      const code = hasEnd ? closes[kind as keyof typeof closes] : undefined;
+      this.changes.announceSignal(effect, { provider, reason, closes: code });
+    }
+    for (const { id: sessionId, accountId } of ended) {
+      this.changes.announceEnd({ accountId, sessionId, provider, reason });
+    }
+    events.forEach((event) => this.changes.log(event));
+    this.rechecks.recheck(due);
+  }
+}

@@ -1,0 +1,79 @@
+import { Injectable } from '@nestjs/common';
+import { Clock } from '../../../common/runtime/clock.js';
+import { OperatorRulesService } from '../../config/operator-rules.service.js';
+import {
+  judgeRecord,
+  type CertificateRecord,
+  type CertificateReference,
+} from '../../../core/policy/certificate/certificate-record.js';
+import {
+  judgeClientCertificate,
+  type CertificateFacts,
+  type CertificateVerdict,
+} from '../../../core/policy/certificate/client-certificate.js';
+import type { ProviderVerdict } from '../../../core/policy/eligibility/offboarding.js';
+import { hasWholePath, keyName } from '../../../core/x509/certificate-reference.js';
+import { CertificateFilesService, type LoadedFiles } from './certificate-files.service.js';
+import { RevocationService, worstOf } from './revocation.service.js';
+
+/** Stored by an earlier version, which kept the certificate without the authorities above it. */
+const ISSUERS_NOT_SEEN = { kind: 'unknown', reason: 'issuers_not_seen' } as const;
+
+@Injectable()
+export class CertificateStatusService {
+  constructor(
+    private readonly files: CertificateFilesService,
+    private readonly sources: RevocationService,
+    private readonly clock: Clock,
+    private readonly operator: OperatorRulesService,
+  ) {}
+
+  /** Maps the facts of a presented certificate to an identity, without its revocation. */
+  identify(facts: CertificateFacts): CertificateVerdict {
+    return judgeClientCertificate(facts, this.operator.current().mtls, this.clock.now());
+  }
+
+  /** @param isFresh true to ask responders again that answered a moment ago */
+  async judge(
+    record: CertificateRecord | null,
+    subject: string,
+    isFresh: boolean,
+  ): Promise<ProviderVerdict> {
+    const { mtls } = this.operator.current();
+    const verdict = judgeRecord(record, subject, mtls, this.clock.now());
+    const reference = record?.reference ?? null;
+    if (verdict.kind !== 'eligible' || reference === null) {
+      return verdict;
+    }
+    return isAnchored(reference, this.files.current())
+      ? this.revocation(reference, isFresh)
+      : { kind: 'ineligible', reason: 'not_trusted' };
+  }
+
+  private async revocation(
+    reference: CertificateReference,
+    isFresh: boolean,
+  ): Promise<ProviderVerdict> {
+    const issuers = (reference.issuers ?? []).map(async (authority) =>
+      ofIssuer(await this.sources.judge(authority, { isAuthority: true, isFresh })),
+    );
+    const own = this.sources.judge(reference, { isAuthority: false, isFresh });
+    const isUnseen = !hasWholePath(reference) && this.sources.areConfigured();
+    return worstOf([
+      ...(await Promise.all([own, ...issuers])),
+      ...(isUnseen ? [ISSUERS_NOT_SEEN] : []),
+    ]);
+  }
+}
+
+/** The reasons of authorities have a prefix, as those of chains do. */
+function ofIssuer(verdict: ProviderVerdict): ProviderVerdict {
+  return verdict.kind === 'eligible' ? verdict : { ...verdict, reason: `issuer_${verdict.reason}` };
+}
+
+/** Returns true if the authority that its chain led to is one of this server's, where it has any. */
+function isAnchored({ anchorKey }: CertificateReference, { trust }: LoadedFiles): boolean {
+  return (
+    anchorKey === null || trust === null || trust.anchors.some((one) => keyName(one) === anchorKey)
+  );
+}

@@ -1,0 +1,17 @@
+import { parseJson } from '../../../common/parse-json.js';
+
+/**
+ * Removes the members of a token response that are null or empty: some providers write them for what they
+ * do not give, and openid-client refuses the response.
+ */
+export async function withoutAbsent(response: Response): Promise<Response> {
+  const text = await response.text();
+  const answer = parseJson(text);
+  const isObject = typeof answer === 'object' && answer !== null && !Array.isArray(answer);
+  const { status, headers } = response;
+  if (!isObject) {
+    return new Response(text, { status, headers });
+  }
+  const given = Object.entries(answer).filter(([, value]) => value !== null && value !== '');
+  return new Response(JSON.stringify(Object.fromEntries(given)), { status, headers });
+}

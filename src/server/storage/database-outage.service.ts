@@ -1,0 +1,82 @@
+import { Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import { InjectDataSource } from '@nestjs/typeorm';
+import { Timers } from '../../common/runtime/timers.js';
+import { DatabaseService } from './database.service.js';
+import type { ServerDataSource } from './server-data-source.js';
+import { isConnectionLost, isDiskFull } from './storage-errors.js';
+
+const RETRY_MS = 500;
+/** A full disk is logged again after this. */
+const FULL_AGAIN_MS = 60_000;
+
+/** Logs the loss of the database and its return, one line each, and none for a request. */
+@Injectable()
+export class DatabaseOutageService implements OnModuleInit, OnApplicationShutdown {
+  private readonly logger = new Logger('Database');
+  private readonly stopping = new AbortController();
+  private isFollowing = false;
+  private isFull = false;
+
+  constructor(
+    @InjectDataSource() private readonly source: ServerDataSource,
+    private readonly database: DatabaseService,
+    private readonly timers: Timers,
+  ) {}
+
+  onModuleInit(): void {
+    this.source.onFailure = (error) => {
+      if (isDiskFull(error)) {
+        this.logFullDisk(error);
+      } else if (isConnectionLost(error) && !this.isFollowing) {
+        this.isFollowing = true;
+        void this.follow(error.message).finally(() => (this.isFollowing = false));
+      }
+    };
+  }
+
+  onApplicationShutdown(): void {
+    this.stopping.abort();
+  }
+
+  private logFullDisk(error: Error): void {
+    if (!this.isFull) {
+      this.isFull = true;
+      this.timers.after(FULL_AGAIN_MS, () => (this.isFull = false));
+      this.logger.error(`The disk of the database is full: ${error.message}`);
+    }
+  }
+
+  /** A single broken connection is no outage: a second try decides, whose failure says more. */
+  private async follow(message: string): Promise<void> {
+    if (await this.isAvailable()) {
+      this.logger.warn(`A connection to the database was lost: ${message}`);
+      await this.pause();
+      return;
+    }
+    if (this.isOver()) {
+      return;
+    }
+    this.logger.error(
+      `The database is not available: ${this.source.lastFailure?.message ?? message}`,
+    );
+    do {
+      await this.pause();
+    } while (!this.isOver() && !(await this.isAvailable()));
+    if (!this.isOver()) {
+      this.logger.log('The database is available again.');
+    }
+  }
+
+  /** The data source is closed at the end, and while an embedded database starts again. */
+  private isOver(): boolean {
+    return this.stopping.signal.aborted || !this.source.isOpen;
+  }
+
+  private async isAvailable(): Promise<boolean> {
+    return (await this.database.probe()) === 'ready';
+  }
+
+  private async pause(): Promise<void> {
+    await this.timers.sleep(RETRY_MS, this.stopping.signal).catch(() => undefined);
+  }
+}

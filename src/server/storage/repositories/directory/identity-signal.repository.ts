@@ -1,0 +1,273 @@
+import { Injectable } from '@nestjs/common';
+import type { AuditEvent, SignalOrigin } from '../../../../core/policy/audit-event.js';
+import type { SignalFact, SignalSource } from '../../../../core/policy/eligibility/signals.js';
+import type { SubjectName } from '../../../../core/policy/eligibility/subject-identifier.js';
+import { holdAccounts, nextUpdateSeq } from '../../account-row.js';
+import { DatabaseService, type SqlRunner, type Transaction } from '../../database.service.js';
+import { insertAuditEvents } from '../audit.repository.js';
+import { tokenEvent } from '../push-token.repository.js';
+import { AUTHENTICATED_AT, AUTHENTICATED_BY } from '../session.repository.js';
+
+/** Pairs of a JSON object of the row `identity`: what the sources reported about it. */
+export const SIGNALS_OF_IDENTITY = `
+  'signals', COALESCE((SELECT json_agg(json_build_object('source', "source",
+      'isAllowed', "is_allowed", 'at', floor(extract(epoch FROM "at") * 1000)) ORDER BY "source")
+    FROM "identity_signal" WHERE "identity_signal"."provider" = "identity"."provider"
+      AND "identity_signal"."subject" = "identity"."subject"), '[]'),
+  'hasDirectory', EXISTS (SELECT FROM "directory"
+    WHERE "directory"."provider" = "identity"."provider")`;
+
+/** A person of a provider, with an identity here or without one. */
+export interface SignalSubject {
+  readonly provider: string;
+  readonly subject: string;
+}
+
+export interface IdentitySignals {
+  readonly signals: readonly SignalFact[];
+  readonly hasDirectory: boolean;
+}
+
+export interface NewSignal extends SignalSubject {
+  readonly source: SignalSource;
+  readonly isAllowed: boolean;
+  /** Time of the event; null = now, by the clock of the database that all replicas share. */
+  readonly at: Date | null;
+  /** The person of the directory whose word it is. Absent = the word of another source. */
+  readonly personId?: string;
+}
+
+export interface EndedSession {
+  readonly id: string;
+  readonly accountId: string;
+}
+
+export interface SignalEffect {
+  readonly accountId: string;
+  readonly seq: number;
+  /** The number of the removal of push tokens; null = none was removed. */
+  readonly pushTokensSeq: number | null;
+  readonly ended: readonly EndedSession[];
+  readonly events: readonly AuditEvent[];
+  /** True if the identity admits sessions again, because of a later login. */
+  readonly isOutdated: boolean;
+}
+
+/** The newest event wins; of two with the same time, the refusal. */
+const STORE = `
+  WITH "former" AS MATERIALIZED (
+    SELECT "is_allowed" FROM "identity_signal"
+    WHERE "provider" = $1 AND "subject" = $2 AND "source" = $3),
+  "stored" AS (
+    INSERT INTO "identity_signal" ("provider", "subject", "source", "is_allowed", "at", "person_id")
+    VALUES ($1, $2, $3, $4, COALESCE($5::timestamptz, clock_timestamp()), $6)
+    ON CONFLICT ("provider", "subject", "source") DO UPDATE
+      SET "is_allowed" = EXCLUDED."is_allowed", "at" = EXCLUDED."at",
+        "person_id" = EXCLUDED."person_id"
+      WHERE EXCLUDED."at" > "identity_signal"."at"
+        OR (EXCLUDED."at" = "identity_signal"."at" AND NOT EXCLUDED."is_allowed")
+    RETURNING "is_allowed")
+  SELECT (SELECT "is_allowed" FROM "former") AS "former" FROM "stored"`;
+
+const END = `
+  DELETE FROM "session" USING "account"
+  WHERE "account"."id" = $1 AND "session"."account_id" = $1
+    AND ($5::timestamptz IS NULL OR ${AUTHENTICATED_AT} < $5)
+    AND ($4 OR ("key_mode" = 'keyless' AND (${AUTHENTICATED_BY} = $2 OR NOT EXISTS (
+      SELECT FROM "identity" WHERE "account_id" = $1
+        AND ("provider", "subject") <> ($2, $3::text)))))
+  RETURNING "session"."id", "account_id" AS "accountId"`;
+
+/** More identities than this have one e-mail address only by a mistake of their provider. */
+const MOST_OF_A_NAME = 100;
+
+/** Facts that a directory or a stream reported about people, by the subject at their provider. */
+@Injectable()
+export class IdentitySignalRepository {
+  constructor(private readonly database: DatabaseService) {}
+
+  async find(
+    { provider, subject }: SignalSubject,
+    runner: SqlRunner = this.database,
+  ): Promise<IdentitySignals> {
+    const [row] = await runner.query<{ found: IdentitySignals }>(
+      `SELECT json_build_object(${SIGNALS_OF_IDENTITY}) AS "found"
+       FROM (SELECT $1::text AS "provider", $2::text AS "subject") AS "identity"`,
+      [provider, subject],
+    );
+    return row?.found ?? { signals: [], hasDirectory: false };
+  }
+
+  /** @returns the change of the source's word; `none` also for an older event and a first yes */
+  async store(tx: Transaction, signal: NewSignal): Promise<'refused' | 'admitted' | 'none'> {
+    const { provider, subject, source, isAllowed, at, personId = null } = signal;
+    const [stored] = await tx.query<{ former: boolean | null }>(STORE, [
+      ...[provider, subject, source, isAllowed, at, personId],
+    ]);
+    if (stored === undefined || stored.former === isAllowed) {
+      return 'none';
+    }
+    if (!isAllowed) {
+      return 'refused';
+    }
+    return stored.former === false ? 'admitted' : 'none';
+  }
+
+  /** Returns the subjects of the identities that a signal names, in order: several for an address. */
+  async subjectsOf(tx: Transaction, provider: string, name: SubjectName): Promise<string[]> {
+    const isSubject = 'subject' in name;
+    const rows = await tx.query<SignalSubject>(
+      `SELECT "subject" FROM "identity" WHERE "provider" = $1 AND ${
+        isSubject
+          ? '"subject" = $2'
+          : `"facts" ->> 'emailVerified' = 'true'
+             AND lower(("facts" ->> 'email') COLLATE "C") = lower($2::text COLLATE "C")`
+      } ORDER BY "subject" LIMIT ${MOST_OF_A_NAME}`,
+      [provider, isSubject ? name.subject : name.email],
+    );
+    return rows.map(({ subject }) => subject);
+  }
+
+  /**
+   * Ends the sessions that the identity admits, and admits none before its next login. If that login was
+   * before the sign-out arrived, only older sessions end.
+   * @param at of the sign-out; null = now
+   * @returns null when no account has the identity, or no session was that old
+   */
+  async signOut(
+    tx: Transaction,
+    of: SignalSubject,
+    by: Pick<SignalChange, 'isRequired' | 'reason' | 'now' | 'origin'>,
+    at: Date | null = null,
+  ): Promise<SignalEffect | null> {
+    const loggedInAt = await this.loginOf(tx, of);
+    const isOutdated = at !== null && loggedInAt !== null && loggedInAt > at;
+    // A login of a replica whose clock is ahead does not answer a later sign-out.
+    const from = at ?? (loggedInAt !== null && loggedInAt > by.now ? loggedInAt : null);
+    await this.store(tx, { ...of, source: 'sign-out', isAllowed: false, at: from });
+    const event = { kind: 'all-tokens-revoked', reason: by.reason } as const;
+    const endsBefore = isOutdated ? at : null;
+    return this.apply(tx, of, { ...by, isAllowed: false, event, endsBefore });
+  }
+
+  /** Returns the time of the last login at the provider that answered sign-outs; null = not known. */
+  private async loginOf(tx: Transaction, of: SignalSubject): Promise<Date | null> {
+    const [login] = await tx.query<{ at: Date }>(
+      `SELECT "at" FROM "identity_signal"
+       WHERE "provider" = $1 AND "subject" = $2 AND "source" = 'sign-out' AND "is_allowed"`,
+      [of.provider, of.subject],
+    );
+    return login?.at ?? null;
+  }
+
+  /** Remembers a login at the provider: it answers every sign-out from before it. */
+  async noteLogin(tx: Transaction, of: SignalSubject, at: Date): Promise<void> {
+    await this.store(tx, { ...of, source: 'sign-out', isAllowed: true, at });
+  }
+
+  /** Removes a yes of a subject that its source no longer reports. */
+  async withdraw(tx: Transaction, of: SignalSubject, source: SignalSource): Promise<void> {
+    await tx.query(
+      `DELETE FROM "identity_signal"
+       WHERE "provider" = $1 AND "subject" = $2 AND "source" = $3 AND "is_allowed"`,
+      [of.provider, of.subject, source],
+    );
+  }
+
+  /**
+   * Locks the account of the identity, ends the sessions that it admits if `isAllowed` is false,
+   * and stores the audit event.
+   * @param isRequired true if every session of an account needs the provider
+   * @returns null when no account has the identity
+   */
+  async apply(
+    tx: Transaction,
+    { provider, subject }: SignalSubject,
+    { isAllowed, isRequired, event, reason, now, origin, endsBefore = null }: SignalChange,
+  ): Promise<SignalEffect | null> {
+    const [identity] = await tx.query<{ accountId: string }>(
+      `SELECT "account_id" AS "accountId" FROM "identity"
+       WHERE "provider" = $1 AND "subject" = $2 FOR UPDATE`,
+      [provider, subject],
+    );
+    if (identity === undefined) {
+      return null;
+    }
+    const { accountId } = identity;
+    await holdAccounts(tx, [accountId]);
+    const end = [accountId, provider, subject, isRequired, endsBefore];
+    const ended = isAllowed ? [] : await tx.query<EndedSession>(END, end);
+    if (endsBefore !== null && ended.length === 0) {
+      return null;
+    }
+    const removed = await removeTokens(tx, accountId, ended);
+    const about = { actor: 'provider', accountId, provider, reason, ...origin } as const;
+    const events: AuditEvent[] = [
+      { ...event, actor: 'provider', accountId, provider, subject, ...origin },
+      ...ended.map(
+        ({ id: sessionId }) => ({ ...about, kind: 'token-revoked', sessionId }) as const,
+      ),
+      ...removed.map((token) => tokenEvent('push-token-removed', token, about)),
+    ];
+    await insertAuditEvents(tx, events, now);
+    const seq = await nextUpdateSeq(tx, accountId);
+    const pushTokensSeq = removed.length === 0 ? null : await nextUpdateSeq(tx, accountId);
+    return { accountId, seq, pushTokensSeq, ended, events, isOutdated: endsBefore !== null };
+  }
+}
+
+/** Returns the push tokens that the sessions had saved last. */
+async function removeTokens(
+  tx: Transaction,
+  accountId: string,
+  ended: readonly EndedSession[],
+): Promise<string[]> {
+  const removed = await tx.query<{ token: string }>(
+    `DELETE FROM "push_token" WHERE "account_id" = $1 AND "session_id" = ANY($2::uuid[])
+     RETURNING "token"`,
+    [accountId, ended.map(({ id }) => id)],
+  );
+  return removed.map(({ token }) => token);
+}
+
+export interface SignalChange {
+  readonly isAllowed: boolean;
+  readonly isRequired: boolean;
+  readonly event: Pick<AuditEvent, 'kind' | 'reason'>;
+  /** The reason of the events about what ends with it. */
+  readonly reason: string;
+  readonly now: Date;
+  /** Absent for a directory. */
+  readonly origin?: SignalOrigin;
+  /** Ends only sessions that began before; null = all. */
+  readonly endsBefore?: Date | null;
+}
+
+/** Reads what the sources report about the identities of accounts, by the id of the identity. */
+export async function signalsOfAccounts(
+  runner: SqlRunner,
+  accountIds: readonly string[],
+): Promise<Map<string, IdentitySignals>> {
+  const rows = await runner.query<{ id: string; found: IdentitySignals }>(
+    `SELECT "id", json_build_object(${SIGNALS_OF_IDENTITY}) AS "found" FROM "identity"
+     WHERE "account_id" = ANY($1::uuid[])`,
+    [accountIds],
+  );
+  return new Map(rows.map(({ id, found }) => [id, found]));
+}
+
+/**
+ * Removes the refusals of all sources, as an administrator decides.
+ * @returns true if there were any
+ */
+export async function clearRefusals(tx: Transaction, accountId: string): Promise<boolean> {
+  const cleared = await tx.query(
+    `DELETE FROM "identity_signal" USING "identity"
+     WHERE "identity"."account_id" = $1 AND NOT "is_allowed"
+       AND "identity_signal"."provider" = "identity"."provider"
+       AND "identity_signal"."subject" = "identity"."subject"
+     RETURNING 1`,
+    [accountId],
+  );
+  return cleared.length > 0;
+}

@@ -1,0 +1,73 @@
+import { randomUUID } from 'node:crypto';
+import { Random } from '../../../common/runtime/random.js';
+import { createStore, type Store } from '../../../../test/fixtures/programs/store-fixture.js';
+import { resolveSettings } from '../../config/resolve-settings.js';
+import { dataSourceOptions } from '../data-source.js';
+import { DatabaseService } from '../database.service.js';
+import { IdentityCredentialsService } from '../sealing/identity-credentials.service.js';
+import { MasterKeys } from '../sealing/master-keys.js';
+import { SealedBoxService } from '../sealing/sealed-box.service.js';
+import { ServerDataSource } from '../server-data-source.js';
+import { IdentityDueRepository } from './identity-due.repository.js';
+
+const { storage } = resolveSettings({}).settings;
+const NOW = 1_800_000_000_000;
+const DAY_MS = 86_400_000;
+
+describe(IdentityDueRepository, () => {
+  let store: Store;
+  let source: ServerDataSource;
+  let identities: IdentityDueRepository;
+  beforeAll(async () => {
+    store = await createStore();
+    source = new ServerDataSource({ ...dataSourceOptions(storage), url: store.databaseUrl ?? '' });
+    await source.initialize();
+    source.open(true);
+    const box = new SealedBoxService(
+      new MasterKeys('a master secret of the tests', []),
+      new Random(),
+    );
+    identities = new IdentityDueRepository(
+      new DatabaseService(source),
+      new IdentityCredentialsService(box),
+    );
+  });
+  afterAll(async () => {
+    await source.destroy();
+    await store.drop();
+  });
+
+  async function link(provider: string, connectedAt: number, checkedAt: number | null) {
+    const accountId = randomUUID();
+    await source.query(
+      `INSERT INTO "account" ("id", "created_at", "key_mode", "encryption_mode")
+       VALUES ($1, now(), 'keyless', 'plain')`,
+      [accountId],
+    );
+    await source.query(
+      `INSERT INTO "identity" ("id", "account_id", "provider", "subject", "connected_at",
+         "eligibility_checked_at") VALUES ($1, $2, $3, $4, $5, $6)`,
+      [
+        randomUUID(),
+        accountId,
+        provider,
+        accountId,
+        new Date(connectedAt),
+        checkedAt && new Date(checkedAt),
+      ],
+    );
+  }
+
+  it('returns the oldest answer of the requested providers', async () => {
+    await expect(identities.oldestCheck(['github', 'people'])).resolves.toBeNull();
+    await link('github', NOW - 9 * DAY_MS, NOW - 2 * DAY_MS);
+    await link('github', NOW - 9 * DAY_MS, NOW - DAY_MS);
+    await link('elsewhere', NOW - 9 * DAY_MS, NOW - 8 * DAY_MS);
+    await expect(identities.oldestCheck(['github', 'people'])).resolves.toBe(NOW - 2 * DAY_MS);
+    // The time of the link counts for an identity without an answer.
+    await link('people', NOW - 3 * DAY_MS, null);
+    await expect(identities.oldestCheck(['github', 'people'])).resolves.toBe(NOW - 3 * DAY_MS);
+    await expect(identities.oldestCheck(['github'])).resolves.toBe(NOW - 2 * DAY_MS);
+    await expect(identities.oldestCheck([])).resolves.toBeNull();
+  });
+});

@@ -1,0 +1,309 @@
+import { Injectable } from '@nestjs/common';
+import type { AuditEvent } from '../../../core/policy/audit-event.js';
+import { CERTIFICATES } from '../../../core/policy/admission/admission.js';
+import type { CertificateRecord } from '../../../core/policy/certificate/certificate-record.js';
+import type {
+  EligibilityFacts,
+  EligibilityStatus,
+} from '../../../core/policy/eligibility/eligibility.js';
+import type {
+  EligibilityRecord,
+  ScheduledRecord,
+} from '../../../core/policy/eligibility/offboarding.js';
+import { DatabaseService } from '../database.service.js';
+import { IdentityCredentialsService } from '../sealing/identity-credentials.service.js';
+
+/** An identity that only this process may re-check, until its lease ends. */
+export interface LeasedIdentity {
+  readonly id: string;
+  readonly accountId: string;
+  readonly provider: string;
+  readonly subject: string;
+  /** null = stored before issuers were stored. */
+  readonly issuer: string | null;
+  readonly login: string | null;
+  readonly record: EligibilityRecord;
+  readonly dueAt: number;
+  /** Milliseconds until `dueAt` by the database's clock; 0 = it is due. */
+  readonly dueInMs: number;
+  /** Sealed; see {@link IdentityDueRepository.openCredentials}. */
+  readonly credentials: Buffer | null;
+  /** The provider's last answer; null = none yet. */
+  readonly facts: EligibilityFacts | null;
+  /** null = not a certificate, or linked before certificates were stored. */
+  readonly certificate: CertificateRecord | null;
+  /** Identifies this lease: a worker with an older one can store nothing. */
+  readonly leaseUntil: Date;
+}
+
+export interface AnsweredIdentity extends Pick<LeasedIdentity, 'id' | 'subject' | 'facts'> {
+  readonly status: EligibilityStatus;
+  readonly certificate: CertificateRecord | null;
+}
+
+export interface RecheckResult {
+  readonly record: ScheduledRecord;
+  /** The provider's answer; null keeps the stored one. */
+  readonly facts: EligibilityFacts | null;
+  /** The issuer of the subject; null keeps the stored one. */
+  readonly issuer: string | null;
+  /** Stored together with the result; null when nothing changed for the account. */
+  readonly event: AuditEvent | null;
+}
+
+const ADOPT_BATCH = 1000;
+/** Truncated, because the driver's Date has no microseconds. */
+export const DUE_NOW = `date_trunc('milliseconds', now())`;
+
+/** The certificate of a row and the authorities of its path, each as a `RevocationReference`. */
+const PATH = `(SELECT "certificate" -> 'reference' AS "one"
+  UNION ALL SELECT jsonb_array_elements("certificate" #> '{reference,issuers}')) AS "path"`;
+
+const IS_NAMED = `EXISTS (SELECT 1 FROM ${PATH}
+  WHERE "one" ->> 'issuerName' = $2 AND "one" ->> 'serialNumber' = ANY($3::text[]))`;
+
+const MAX_KEYS = 8;
+
+/** The queue of re-checks. Leases use the database's clock, as those of replicas may differ. */
+@Injectable()
+export class IdentityDueRepository {
+  constructor(
+    private readonly database: DatabaseService,
+    private readonly sealing: IdentityCredentialsService,
+  ) {}
+
+  /** Leases up to `limit` identities of a provider. @param aheadMs includes those due within it */
+  async lease(
+    provider: string,
+    limit: number,
+    leaseMs: number,
+    aheadMs: number,
+  ): Promise<LeasedIdentity[]> {
+    const rows = await this.database.query<LeasedRow>(
+      `WITH "due" AS MATERIALIZED (
+         SELECT "id" FROM "identity"
+         WHERE "provider" = $1
+           AND "eligibility_next_check_at" <= now() + $4 * interval '1 millisecond'
+           AND ("lease_until" IS NULL OR "lease_until" <= now())
+         ORDER BY "eligibility_next_check_at" LIMIT $2 FOR UPDATE SKIP LOCKED)
+       UPDATE "identity" SET "lease_until" = ${DUE_NOW} + $3 * interval '1 millisecond'
+       FROM "due" WHERE "identity"."id" = "due"."id"
+       RETURNING "identity"."id", "account_id" AS "accountId", "provider", "subject", "issuer",
+         "login", "eligibility_status" AS "status", "eligibility_reason" AS "reason",
+         "eligibility_checked_at" AS "checkedAt", "eligibility_next_check_at" AS "dueAt",
+         GREATEST(extract(epoch FROM "eligibility_next_check_at" - now()) * 1000, 0)::float8
+           AS "dueInMs",
+         "consecutive_failures" AS "failures", "credentials", "facts", "certificate",
+         "lease_until" AS "leaseUntil"`,
+      [provider, limit, leaseMs, aheadMs],
+    );
+    return rows.map(({ status, reason, checkedAt, failures, dueAt, ...row }) => ({
+      ...row,
+      dueAt: dueAt.getTime(),
+      record: { status, reason, checkedAt: checkedAt?.getTime() ?? null, failures },
+    }));
+  }
+
+  async release(identities: readonly LeasedIdentity[]): Promise<void> {
+    await this.database.query(
+      `UPDATE "identity" SET "lease_until" = NULL
+       FROM unnest($1::uuid[], $2::timestamptz[]) AS "leased" ("id", "lease_until")
+       WHERE "identity"."id" = "leased"."id" AND "identity"."lease_until" = "leased"."lease_until"`,
+      [identities.map(({ id }) => id), identities.map(({ leaseUntil }) => leaseUntil)],
+    );
+  }
+
+  /** @throws BrokenSealError when the master secret that sealed them is missing */
+  openCredentials({ accountId, provider, credentials }: LeasedIdentity): string | null {
+    return this.sealing.open(accountId, provider, credentials);
+  }
+
+  /**
+   * Stores rotated credentials.
+   * @returns false when the lease is lost to a newer login or worker
+   */
+  async saveCredentials(identity: LeasedIdentity, credentials: string): Promise<boolean> {
+    const sealed = this.sealing.seal(identity.accountId, identity.provider, credentials);
+    const saved = await this.database.query(
+      `UPDATE "identity" SET "credentials" = $3 WHERE "id" = $1 AND "lease_until" = $2 RETURNING 1`,
+      [identity.id, identity.leaseUntil, sealed],
+    );
+    return saved.length === 1;
+  }
+
+  /**
+   * Stores a result and ends the lease. A signal that arrived meanwhile keeps the identity due.
+   * @returns null when the lease is lost; else the `seq` of the update to send, which is null when
+   * nothing changed for the account, and if the account is keyless
+   */
+  async store(
+    identity: LeasedIdentity,
+    { record, facts, issuer, event }: RecheckResult,
+    now: Date,
+  ): Promise<{ seq: number | null; isKeyless: boolean } | null> {
+    const parameters = [
+      identity.id,
+      identity.leaseUntil,
+      record.status,
+      record.reason,
+      record.checkedAt === null ? null : new Date(record.checkedAt),
+      new Date(record.nextCheckAt),
+      record.failures,
+      facts === null ? null : JSON.stringify(facts),
+      facts?.login ?? null,
+      new Date(identity.dueAt + 1),
+      issuer,
+    ];
+    const [stored] =
+      event === null
+        ? await this.database.query<Stored>(
+            `${STORE} RETURNING NULL AS "seq", false AS "isKeyless"`,
+            parameters,
+          )
+        : await this.database.query<Stored>(STORE_WITH_EVENT, [
+            ...parameters,
+            now,
+            event.kind,
+            event.actor,
+            event.reason ?? null,
+          ]);
+    return stored === undefined
+      ? null
+      : { ...stored, seq: stored.seq === null ? null : Number(stored.seq) };
+  }
+
+  /**
+   * Keys of an authority, of the paths by which identities were accepted, as base64 DER.
+   * @param issuerName DER of the authority's name, base64
+   * @param anchorKeys SHA-256 of the trusted authorities' public keys, hex
+   */
+  issuerKeys(
+    issuerName: string,
+    anchorKeys: readonly string[],
+  ): Promise<{ readonly key: string; readonly signsLists: boolean }[]> {
+    return this.database.query<{ key: string; signsLists: boolean }>(
+      `SELECT DISTINCT "one" ->> 'issuerKey' AS "key",
+         COALESCE("one" ->> 'issuerSignsLists', 'true') = 'true' AS "signsLists"
+       FROM "identity", LATERAL ${PATH}
+       WHERE "provider" = $1 AND "one" ->> 'issuerName' = $2 AND "one" ->> 'issuerKey' IS NOT NULL
+         AND COALESCE("certificate" #>> '{reference,anchorKey}' = ANY($3::text[]), true)
+       LIMIT ${MAX_KEYS}`,
+      [CERTIFICATES, issuerName, anchorKeys],
+    );
+  }
+
+  /**
+   * Makes due the identities, kept or of live sessions, of certificates that an authority revoked
+   * or that are below a revoked authority.
+   * @param issuerName DER of the authority's name, base64
+   * @param serialNumbers lower-case hex without leading zero bytes
+   * @returns the number of identities that became due, without those already refused
+   */
+  async makeCertificatesDue(issuerName: string, serialNumbers: readonly string[]): Promise<number> {
+    const made = await this.database.query(
+      `UPDATE "identity" SET "eligibility_next_check_at" = ${DUE_NOW}
+       WHERE "provider" = $1 AND "eligibility_status" <> 'ineligible' AND (${IS_NAMED}
+         OR "account_id" IN (
+           SELECT "account_id" FROM "session" WHERE "certificate" IS NOT NULL AND ${IS_NAMED}))
+       RETURNING 1`,
+      [CERTIFICATES, issuerName, serialNumbers],
+    );
+    return made.length;
+  }
+
+  /** Returns identities with their last answers, by their ids, after `after`. */
+  page(provider: string, after: string | null, limit: number): Promise<AnsweredIdentity[]> {
+    return this.database.query<AnsweredIdentity>(
+      `SELECT "id", "subject", "eligibility_status" AS "status", "facts", "certificate"
+       FROM "identity" WHERE "provider" = $1 AND ($2::uuid IS NULL OR "id" > $2)
+       ORDER BY "id" LIMIT $3`,
+      [provider, after, limit],
+    );
+  }
+
+  /** @returns the number of identities that became due */
+  async makeTheseDue(ids: readonly string[]): Promise<number> {
+    const made = await this.database.query(
+      `UPDATE "identity" SET "eligibility_next_check_at" = ${DUE_NOW}
+       WHERE "id" = ANY($1::uuid[]) RETURNING 1`,
+      [ids],
+    );
+    return made.length;
+  }
+
+  /** @returns the number of identities that became due */
+  async makeAllDue(provider: string): Promise<number> {
+    const made = await this.database.query(
+      `UPDATE "identity" SET "eligibility_next_check_at" = ${DUE_NOW}
+       WHERE "provider" = $1 RETURNING 1`,
+      [provider],
+    );
+    return made.length;
+  }
+
+  /** @returns the number of identities that became due: 0 when no account has this one */
+  async makeDue(provider: string, subject: string): Promise<number> {
+    const made = await this.database.query(
+      `UPDATE "identity" SET "eligibility_next_check_at" = ${DUE_NOW}
+       WHERE "provider" = $1 AND "subject" = $2 RETURNING 1`,
+      [provider, subject],
+    );
+    return made.length;
+  }
+
+  /**
+   * Sets the first check time of identities linked while re-checks were disabled.
+   * @returns true if there may be more of them
+   */
+  async adopt(providers: readonly string[]): Promise<boolean> {
+    const adopted = await this.database.query(
+      `UPDATE "identity" SET "eligibility_next_check_at" = ${DUE_NOW} WHERE "id" IN (
+         SELECT "id" FROM "identity"
+         WHERE "provider" = ANY($1) AND "eligibility_next_check_at" IS NULL
+         LIMIT ${ADOPT_BATCH} FOR UPDATE SKIP LOCKED)
+       RETURNING 1`,
+      [providers],
+    );
+    return adopted.length === ADOPT_BATCH;
+  }
+
+  async oldestCheck(providers: readonly string[]): Promise<number | null> {
+    const [row] = await this.database.query<{ oldest: Date | null }>(
+      `SELECT min("oldest_identity"."answered_at") AS "oldest" FROM unnest($1::text[]) AS "provider_list" ("provider")
+       CROSS JOIN LATERAL (
+         SELECT COALESCE("eligibility_checked_at", "connected_at") AS "answered_at" FROM "identity"
+         WHERE "provider" = "provider_list"."provider" ORDER BY "answered_at" LIMIT 1) AS "oldest_identity"`,
+      [providers],
+    );
+    return row?.oldest?.getTime() ?? null;
+  }
+}
+
+const STORE = `
+  UPDATE "identity" SET "eligibility_status" = $3, "eligibility_reason" = $4,
+    "eligibility_checked_at" = $5,
+    "eligibility_next_check_at" = CASE
+      WHEN "eligibility_next_check_at" > $10 THEN "eligibility_next_check_at" ELSE $6 END,
+    "consecutive_failures" = $7, "facts" = COALESCE($8::jsonb, "facts"),
+    "login" = COALESCE($9, "login"), "issuer" = COALESCE($11::text, "issuer"), "lease_until" = NULL
+  WHERE "id" = $1 AND "lease_until" = $2`;
+
+const STORE_WITH_EVENT = `
+  WITH "stored" AS (${STORE} RETURNING "account_id", "provider"),
+  "audited" AS (
+    INSERT INTO "audit_event" ("at", "kind", "actor", "account_id", "provider", "reason")
+    SELECT $12, $13, $14, "account_id", "provider", $15 FROM "stored"),
+  "numbered" AS (
+    UPDATE "account" SET "update_seq" = "update_seq" + 1
+    FROM "stored" WHERE "account"."id" = "stored"."account_id"
+    RETURNING "update_seq", "key_mode")
+  SELECT "update_seq" AS "seq", COALESCE("key_mode" = 'keyless', false) AS "isKeyless"
+  FROM "stored" LEFT JOIN "numbered" ON true`;
+
+interface Stored {
+  readonly seq: string | null;
+  readonly isKeyless: boolean;
+}
+
+type LeasedRow = Omit<LeasedIdentity, 'record' | 'dueAt'> &
+  Omit<EligibilityRecord, 'checkedAt'> & { readonly checkedAt: Date | null; readonly dueAt: Date };

@@ -1,0 +1,95 @@
+import { Injectable } from '@nestjs/common';
+import type { AuditEvent } from '../../../core/policy/audit-event.js';
+import { holdAccounts, nextUpdateSeq } from '../account-row.js';
+import { DatabaseService, type Transaction } from '../database.service.js';
+import { AccountEntity } from '../entities/account.entity.js';
+import { SessionEntity } from '../entities/session.entity.js';
+import { insertAuditEvents } from './audit.repository.js';
+import { tokenEvent } from './push-token.repository.js';
+
+/** The actor who ends a session, and an administrator's reason. */
+export type EndedBy = Pick<AuditEvent, 'actor' | 'reason' | 'address'>;
+
+export interface SessionEnd {
+  readonly isEnded: boolean;
+  /** The audit events that were stored. */
+  readonly events: readonly AuditEvent[];
+  /** The `seq` of the update to send; null when the account's push tokens stay as they are. */
+  readonly seq: number | null;
+}
+
+const END = `
+  WITH "ended" AS (
+    DELETE FROM "session" WHERE "account_id" = $1 AND "id" = $2 RETURNING 1),
+  "removed" AS (
+    DELETE FROM "push_token" WHERE "account_id" = $1 AND "session_id" = $2 RETURNING "token")
+  SELECT EXISTS (SELECT FROM "ended") AS "isEnded",
+    COALESCE((SELECT json_agg("token") FROM "removed"), '[]') AS "tokens"`;
+
+/** Sessions that a person or an administrator ends, with the push tokens that they saved last. */
+@Injectable()
+export class SessionEndRepository {
+  constructor(private readonly database: DatabaseService) {}
+
+  end(accountId: string, sessionId: string, by: EndedBy, now: Date): Promise<SessionEnd> {
+    return this.database.transaction(async (tx) => {
+      await holdAccounts(tx, [accountId]);
+      type Row = { readonly isEnded: boolean; readonly tokens: readonly string[] };
+      const rows = await tx.query<Row>(END, [accountId, sessionId]);
+      const { isEnded, tokens } = rows[0] ?? { isEnded: false, tokens: [] };
+      const about = { accountId, sessionId, ...by };
+      const events: AuditEvent[] = [
+        ...(isEnded ? [{ kind: 'token-revoked', ...about } as const] : []),
+        ...tokens.map((token) => tokenEvent('push-token-removed', token, about)),
+      ];
+      await insertAuditEvents(tx, events, now);
+      const seq = tokens.length === 0 ? null : await nextUpdateSeq(tx, accountId);
+      return { isEnded, events, seq };
+    });
+  }
+
+  /** @returns the audit events that were stored */
+  endAll(accountId: string, now: Date): Promise<readonly AuditEvent[]> {
+    return this.database.transaction(async (tx) => {
+      const by = { actor: 'user' } as const;
+      const removed = await endSessionsOf(tx, accountId, by, now);
+      if (removed === null) {
+        return [];
+      }
+      const event = { kind: 'all-tokens-revoked', ...by, accountId } as const;
+      await insertAuditEvents(tx, [event], now);
+      return [event, ...removed];
+    });
+  }
+}
+
+/**
+ * Ends every session of the account and removes its push tokens. The epoch also ends the sessions
+ * of simultaneous logins, whose rows this transaction does not see.
+ * @returns the stored audit events of the push tokens; null when there is no such account
+ */
+export async function endSessionsOf(
+  tx: Transaction,
+  accountId: string,
+  by: EndedBy,
+  now: Date,
+): Promise<readonly AuditEvent[] | null> {
+  const { manager } = tx;
+  const { affected } = await manager.increment(AccountEntity, { id: accountId }, 'tokenEpoch', 1);
+  if (affected !== 1) {
+    return null;
+  }
+  await manager.delete(SessionEntity, { accountId });
+  const removed = await tx.query<{ token: string }>(
+    `DELETE FROM "push_token" WHERE "account_id" = $1 RETURNING "token"`,
+    [accountId],
+  );
+  const events = removed.map(({ token }) =>
+    tokenEvent('push-token-removed', token, { accountId, ...by }),
+  );
+  if (events.length > 0) {
+    await insertAuditEvents(tx, events, now);
+    await nextUpdateSeq(tx, accountId);
+  }
+  return events;
+}

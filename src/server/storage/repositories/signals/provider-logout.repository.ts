@@ -1,0 +1,187 @@
+import { createHash } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import type { SignalOrigin } from '../../../../core/policy/audit-event.js';
+import type { SubjectName } from '../../../../core/policy/eligibility/subject-identifier.js';
+import { holdAccounts } from '../../account-row.js';
+import { DatabaseService, type Transaction } from '../../database.service.js';
+import {
+  IdentitySignalRepository,
+  type EndedSession,
+  type SignalEffect,
+} from '../directory/identity-signal.repository.js';
+import { DUE_NOW } from '../identity-due.repository.js';
+import { hashOfProviderSession } from '../session.repository.js';
+import { keepSignOut, lockSignOuts } from './waiting-sign-outs.js';
+
+/** Session and subject of a logout token (OpenID Connect Back-Channel Logout 1.0, 2.4). */
+export interface LogoutRequest {
+  readonly tokenId: string;
+  readonly subject: string | null;
+  readonly providerSession: string | null;
+  readonly issuer: string;
+}
+
+export const LOGOUT_REASON = 'backchannel-logout';
+export const SIGN_OUT_REASON = 'universal-logout';
+
+export interface SignOutRequest {
+  readonly tokenId: string;
+  /** null = no identity of the provider. */
+  readonly name: SubjectName | null;
+  /** True if every session of an account needs the provider. */
+  readonly isRequired: boolean;
+  readonly origin: SignalOrigin;
+}
+
+export interface SignOutResult {
+  /** One for each identity. */
+  readonly effects: readonly SignalEffect[];
+  /** True if an account keeps sessions that another identity or its device key admits. */
+  readonly hasSessions: boolean;
+}
+
+const USE = `
+  WITH "used_token" AS (
+    INSERT INTO "logout_token" ("token_hash", "expires_at") VALUES ($1, $2)
+    ON CONFLICT ("token_hash") DO NOTHING RETURNING 1),
+  "due_identity" AS (
+    UPDATE "identity" SET "eligibility_next_check_at" = ${DUE_NOW}
+    WHERE "provider" = $3 AND "subject" = $4::text AND EXISTS (SELECT FROM "used_token") RETURNING 1)
+  SELECT (SELECT count(*)::int FROM "due_identity") AS "due" FROM "used_token"`;
+
+const END = `
+  WITH "ended" AS (
+    DELETE FROM "session" WHERE "provider_session" = $1 RETURNING "id", "account_id"),
+  "audited" AS (
+    INSERT INTO "audit_event" ("at", "kind", "actor", "account_id", "provider", "reason",
+      "session_id", "issuer", "signal_txn")
+    SELECT $2, 'token-revoked', 'provider', "account_id", $3, $4, "id", $5, $6
+    FROM "ended")
+  SELECT "id", "account_id" AS "accountId" FROM "ended"`;
+
+@Injectable()
+export class ProviderLogoutRepository {
+  constructor(
+    private readonly database: DatabaseService,
+    private readonly signals: IdentitySignalRepository,
+  ) {}
+
+  /**
+   * Ends the sessions of the provider's session, and marks the identity of the subject as due. The
+   * use of the token is stored with the changes: a token whose delivery failed can be sent again.
+   * @param expiresAt end of the time for which the used token is remembered
+   * @returns null when this provider's token with that id was used before
+   */
+  async logOut(
+    provider: string,
+    { tokenId, subject, providerSession, issuer }: LogoutRequest,
+    expiresAt: Date,
+    now: Date,
+  ): Promise<{ readonly due: number; readonly ended: readonly EndedSession[] } | null> {
+    const tokenHash = tokenHashOf(provider, tokenId);
+    return this.database.transaction(async (tx) => {
+      const parameters = [tokenHash, expiresAt, provider, subject];
+      const [used] = await tx.query<{ due: number }>(USE, parameters);
+      if (used === undefined) {
+        return null;
+      }
+      if (providerSession === null) {
+        return { ...used, ended: [] };
+      }
+      const signedOut = [{ session: providerSession }];
+      await lockSignOuts(tx, provider, signedOut);
+      await keepSignOut(tx, provider, signedOut, now, now);
+      const by = { reason: LOGOUT_REASON, now, origin: { issuer } };
+      return { ...used, ended: await endProviderSession(tx, { provider, providerSession, ...by }) };
+    });
+  }
+
+  /**
+   * Ends the sessions that the named identities admit, and admits none before their next login. The
+   * use of the token is stored too, also where it names no identity.
+   * @returns null when the token was used before
+   */
+  signOut(
+    provider: string,
+    { tokenId, name, ...by }: SignOutRequest,
+    expiresAt: Date,
+    now: Date,
+  ): Promise<SignOutResult | null> {
+    return this.database.transaction(async (tx) => {
+      const tokenHash = tokenHashOf(provider, SIGN_OUT_REASON, tokenId);
+      if (!(await useToken(tx, tokenHash, expiresAt))) {
+        return null;
+      }
+      const names = name === null ? [] : [name];
+      await lockSignOuts(tx, provider, names);
+      await keepSignOut(tx, provider, names, now, now);
+      const effects: SignalEffect[] = [];
+      const subjects = name === null ? [] : await this.signals.subjectsOf(tx, provider, name);
+      for (const subject of subjects) {
+        const change = { ...by, reason: SIGN_OUT_REASON, now };
+        const effect = await this.signals.signOut(tx, { provider, subject }, change);
+        effects.push(...(effect === null ? [] : [effect]));
+      }
+      const accountIds = effects.map(({ accountId }) => accountId);
+      return { effects, hasSessions: await haveSessions(tx, accountIds, now) };
+    });
+  }
+}
+
+async function haveSessions(
+  tx: Transaction,
+  accountIds: readonly string[],
+  now: Date,
+): Promise<boolean> {
+  const left = await tx.query(
+    `SELECT 1 FROM "session" WHERE "account_id" = ANY($1::uuid[]) AND "expires_at" > $2 LIMIT 1`,
+    [accountIds, now],
+  );
+  return left.length > 0;
+}
+
+interface EndOfProviderSession {
+  readonly provider: string;
+  readonly providerSession: string;
+  /** The reason of the audit events. */
+  readonly reason: string;
+  readonly now: Date;
+  readonly origin: SignalOrigin;
+}
+
+/** @returns true for the first use */
+export async function useToken(
+  tx: Transaction,
+  tokenHash: Buffer,
+  expiresAt: Date,
+): Promise<boolean> {
+  const used = await tx.query(
+    `INSERT INTO "logout_token" ("token_hash", "expires_at") VALUES ($1, $2)
+     ON CONFLICT ("token_hash") DO NOTHING RETURNING 1`,
+    [tokenHash, expiresAt],
+  );
+  return used.length > 0;
+}
+
+/** Distinguishes the tokens of providers, and of kinds. */
+export function tokenHashOf(...parts: readonly string[]): Buffer {
+  return createHash('sha256').update(JSON.stringify(parts)).digest();
+}
+
+/** Ends the sessions that are part of the provider's, or were vouched for by one that is. */
+export async function endProviderSession(
+  tx: Transaction,
+  { provider, providerSession, reason, now, origin }: EndOfProviderSession,
+): Promise<EndedSession[]> {
+  const hash = hashOfProviderSession(provider, providerSession);
+  const owners = await tx.query<{ id: string }>(
+    `SELECT DISTINCT "account_id" AS "id" FROM "session" WHERE "provider_session" = $1`,
+    [hash],
+  );
+  await holdAccounts(
+    tx,
+    owners.map(({ id }) => id),
+  );
+  const { issuer = null, signalTxn = null } = origin;
+  return tx.query<EndedSession>(END, [hash, now, provider, reason, issuer, signalTxn]);
+}

@@ -1,0 +1,215 @@
+import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
+import type { ConfigType } from '@nestjs/config';
+import { Interval } from '@nestjs/schedule';
+import type { Socket as Connection } from 'engine.io';
+import { AuthService } from '../auth/auth.service.js';
+import { IdentityEvents, type AccessChange } from '../auth/identity.events.js';
+import { AppError } from '../../common/errors.js';
+import { millisecondsSince } from '../../common/runtime/moment.js';
+import { Runtime } from '../../common/runtime/runtime.js';
+import { authConfig } from '../config/auth.config.js';
+import { CLOSING_MS, closeForRestart } from './connection-transport.js';
+import {
+  bodyOnConnection,
+  type UpdateBody,
+  type UpdatesServer,
+  type UpdatesSocket,
+} from './updates.events.js';
+
+const EXPIRY_CHECK_MS = 10_000;
+/** Delay for the clients of a server that stops: the waves have spread them already. */
+export const RETRY_AFTER_DRAIN_SECONDS = 1;
+/** Delay for the clients of connections that cannot be checked. */
+const RETRY_UNCHECKED_SECONDS = 5;
+const WAVE_MS = 100;
+/** A drain of few connections takes this long per connection, less than its limit. */
+const MS_PER_CONNECTION = 5;
+
+const accountRoom = (accountId: string): string => `account:${accountId}`;
+
+@Injectable()
+export class LiveConnectionsService implements OnModuleInit {
+  private server: UpdatesServer | null = null;
+  private draining = false;
+  private readonly beforeSending: OutgoingListener;
+
+  constructor(
+    private readonly auth: AuthService,
+    private readonly runtime: Runtime,
+    private readonly events: IdentityEvents,
+    @Inject(authConfig.KEY) private readonly rules: ConfigType<typeof authConfig>,
+  ) {
+    this.beforeSending = listenerOf((socket, event, seq) => this.noteSent(socket, event, seq));
+  }
+
+  onModuleInit(): void {
+    this.events.on('push-tokens-changed', (accountId, seq) =>
+      this.publish(accountId, seq, { t: 'push-tokens-changed' }),
+    );
+    this.events.on('identities-changed', (accountId, seq) =>
+      this.publish(accountId, seq, { t: 'identities-changed' }),
+    );
+  }
+
+  bind(server: UpdatesServer): void {
+    this.server = server;
+  }
+
+  get total(): number {
+    return this.server?.of('/').adapter.sids.size ?? 0;
+  }
+
+  /** True while this process stops and accepts no new connections. */
+  get isDraining(): boolean {
+    return this.draining;
+  }
+
+  all(): UpdatesSocket[] {
+    return [...(this.server?.of('/').sockets.values() ?? [])];
+  }
+
+  of(accountId: string): UpdatesSocket[] {
+    const namespace = this.server?.of('/');
+    const ids = namespace?.adapter.rooms.get(accountRoom(accountId)) ?? [];
+    return [...ids].flatMap((id) => namespace?.sockets.get(id) ?? []);
+  }
+
+  countOf(accountId: string): number {
+    return this.server?.of('/').adapter.rooms.get(accountRoom(accountId))?.size ?? 0;
+  }
+
+  /** Registers the connection for updates, until it ends. */
+  join(socket: UpdatesSocket): void {
+    socket.onAnyOutgoing(this.beforeSending);
+    void socket.join(accountRoom(socket.data.access.accountId));
+  }
+
+  /**
+   * Sends `hello` to a client that has joined, so that no update is lost between the two.
+   * @throws AppError `token-revoked` when the account is deleted, `unavailable`
+   */
+  async welcome(socket: UpdatesSocket): Promise<void> {
+    const { accountId } = socket.data.access;
+    socket.emit('hello', { accountId, seq: await this.auth.updateSeqOf(accountId) });
+  }
+
+  /**
+   * Sends `hello` again for updates that were stored before the previous check but not sent.
+   * @param storedSeq the account's newest update now
+   */
+  catchUp(socket: UpdatesSocket, storedSeq: number): void {
+    const { access, sentSeq, storedSeq: seq } = socket.data;
+    if (seq > sentSeq) {
+      socket.emit('hello', { accountId: access.accountId, seq });
+    }
+    socket.data.storedSeq = storedSeq;
+  }
+
+  /** Ends one connection and sends the client the reason. */
+  close(socket: UpdatesSocket, reason: AppError): void {
+    socket.emit('closing', bodyOnConnection(reason));
+    socket.disconnect(true);
+    this.closeAfterSending(socket.conn);
+  }
+
+  /** Ends a connection once everything queued is sent, or {@link CLOSING_MS} later. */
+  closeAfterSending(connection: Connection): void {
+    connection.close();
+    // Otherwise Engine.IO waits for the heartbeat timeout of a client that does not read.
+    if (connection.readyState === 'closing') {
+      this.runtime.timers.after(CLOSING_MS, () => connection.close(true));
+    }
+  }
+
+  /**
+   * Sends a change to the account's clients on every replica, also to those that wait for a request.
+   * This replica sends it to its own within the call, because their connections may be closed next:
+   * the adapter would wait for the answer of Redis.
+   *
+   * @param seq taken in the transaction of the change
+   */
+  publish(accountId: string, seq: number, body: UpdateBody): void {
+    const { clock, random } = this.runtime;
+    const update = { id: random.uuid(), seq, createdAt: clock.now(), body };
+    const room = accountRoom(accountId);
+    const served = this.of(accountId).map(({ id }) => id);
+    this.server?.local.to(room).emit('update', update);
+    this.server?.to(room).except(served).emit('update', update);
+    if ('requestId' in body) {
+      this.events.announceRequestChange({ accountId, requestId: body.requestId });
+    }
+  }
+
+  /** Closes the connections that an access change affects. */
+  apply({ accountId, sessionId, closes, provider }: AccessChange): void {
+    if (closes === undefined) {
+      return;
+    }
+    for (const socket of this.of(accountId)) {
+      if (sessionId === undefined || socket.data.access.sessionId === sessionId) {
+        this.close(socket, new AppError(closes, provider === undefined ? {} : { provider }));
+      }
+    }
+  }
+
+  /**
+   * Closes a connection in place of sending it an update if its last check is too old: its access may
+   * have ended. Socket.IO sends nothing on a connection that is closed here.
+   */
+  private noteSent(socket: UpdatesSocket, event: string, seq: number): void {
+    const { readAt } = socket.data.access;
+    const ageMs = millisecondsSince(readAt, this.runtime.clock);
+    if (event === 'update' && ageMs > this.rules.revocationBoundMs) {
+      this.close(
+        socket,
+        new AppError('unavailable', { retryAfterSeconds: RETRY_UNCHECKED_SECONDS }),
+      );
+    } else {
+      socket.data.sentSeq = Math.max(socket.data.sentSeq, seq);
+    }
+  }
+
+  @Interval(EXPIRY_CHECK_MS)
+  closeExpired(): void {
+    const now = this.runtime.clock.now();
+    for (const socket of this.all()) {
+      if (socket.data.access.expiresAt <= now) {
+        this.close(socket, new AppError('token-expired'));
+      }
+    }
+  }
+
+  /**
+   * Ends every connection in waves, so that clients do not reconnect simultaneously.
+   * @param spreadMs maximum duration
+   */
+  async drain(spreadMs: number): Promise<void> {
+    this.draining = true;
+    const reason = new AppError('unavailable', { retryAfterSeconds: RETRY_AFTER_DRAIN_SECONDS });
+    const sockets = this.all();
+    const waves = Math.ceil(Math.min(spreadMs, sockets.length * MS_PER_CONNECTION) / WAVE_MS);
+    const size = Math.ceil(sockets.length / Math.max(waves, 1));
+    for (let start = 0; start < sockets.length; start += size) {
+      await (start > 0 && this.runtime.timers.sleep(WAVE_MS));
+      for (const socket of sockets.slice(start, start + size)) {
+        socket.emit('closing', bodyOnConnection(reason));
+        closeForRestart(socket);
+      }
+    }
+  }
+}
+
+type OutgoingListener = (
+  this: UpdatesSocket,
+  event: string,
+  body: { readonly seq?: number },
+) => void;
+
+/** Makes one function for all connections, which Socket.IO calls with the sending one as `this`. */
+function listenerOf(
+  note: (socket: UpdatesSocket, event: string, seq: number) => void,
+): OutgoingListener {
+  return function (event, { seq = 0 }) {
+    note(this, event, seq);
+  };
+}

@@ -1,0 +1,167 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Logger } from '@nestjs/common';
+import { Server, type ErrorCallback, type Socket, type Transport } from 'engine.io';
+import { WebSocketServer, type ServerOptions, type WebSocket } from 'ws';
+import { answerBytes, refusalAnswer, requestIdFrom, toAppError } from '../http/error.filter.js';
+import { invalidRequest, type AppError } from '../../common/errors.js';
+import { hasSecondHost, SECOND_HOST } from '../http/request-rules.js';
+import type { MetricsService } from '../metrics/metrics.service.js';
+import type { ConnectionLimitsService, IncomingPacket } from './connection-limits.service.js';
+import { CLOSING_MS } from './connection-transport.js';
+import type { ConnectionPolicyService } from './connection-policy.service.js';
+import type { HandshakeQueueService } from './handshake-queue.service.js';
+
+/** The revision of the Engine.IO protocol that Socket.IO 3 and 4 use. */
+const PROTOCOL = '4';
+/** Messages are small: many fragments cost far more memory than their bytes. */
+const WEBSOCKET_LIMITS = { closeTimeout: CLOSING_MS, maxFragments: 64, maxBufferedChunks: 1024 };
+
+/** A request as Engine.IO passes it on. */
+interface UpdatesRequest extends IncomingMessage {
+  readonly _query: Readonly<Record<string, string | undefined>>;
+  /** Absent on an upgrade. */
+  readonly res?: ServerResponse;
+  readonly websocket?: WebSocket;
+}
+
+type Problem = readonly [path: string, message: string];
+
+/** Problems of a request, by Engine.IO's error code. */
+const PROBLEMS: Readonly<Record<number, Problem>> = {
+  [Server.errors.UNKNOWN_TRANSPORT]: ['transport', 'Not offered here.'],
+  [Server.errors.UNKNOWN_SID]: ['sid', 'Not known: start again without it.'],
+  [Server.errors.BAD_HANDSHAKE_METHOD]: ['method', 'Use GET.'],
+};
+const OTHER_PROBLEM: Problem = ['transport', 'Does not fit the request.'];
+
+/**
+ * Engine.IO with admission at the HTTP request, and refusals in the contract's format. Of its own
+ * hooks, `allowRequest` accepts only a text, and others answer by themselves.
+ */
+export class UpdatesEngine extends Server {
+  private readonly logger = new Logger('Updates');
+
+  constructor(
+    options: ConstructorParameters<typeof Server>[0],
+    private readonly policy: ConnectionPolicyService,
+    private readonly queue: HandshakeQueueService,
+    private readonly limits: ConnectionLimitsService,
+    private readonly metrics: MetricsService,
+  ) {
+    super({ ...options, wsEngine: BoundedWebSocketServer });
+    this.on('connection', (connection: Socket) => limits.opened(connection));
+  }
+
+  protected override verify(
+    request: UpdatesRequest,
+    isUpgrade: boolean,
+    proceed: ErrorCallback,
+  ): void {
+    // Node passes the socket of an upgrade without an error listener.
+    if (isUpgrade) {
+      request.socket.on('error', ignore);
+    }
+    const { sid } = request._query;
+    // Checked first: it is the cheapest check, counts for no limit, and answers a client on each
+    // transport that it tries.
+    const busy = sid ? null : this.queue.refusalNow();
+    if (busy !== null) {
+      this.refuse(request, busy);
+      return;
+    }
+    super.verify(request as Parameters<Server['verify']>[0], isUpgrade, (code) => {
+      const problem =
+        code === undefined
+          ? this.problemWith(request, isUpgrade)
+          : (PROBLEMS[code] ?? OTHER_PROBLEM);
+      if (problem !== null) {
+        this.refuse(request, invalidRequest(...problem));
+      } else if (sid) {
+        proceed();
+      } else {
+        this.policy.check(request).then(
+          () => proceed(),
+          (error: unknown) => this.refuse(request, toAppError(error)),
+        );
+      }
+    });
+  }
+
+  /** Counts packets of any transport, including one that replaces another. */
+  protected override createTransport(
+    name: Parameters<Server['upgrades']>[0],
+    request: UpdatesRequest,
+  ): Transport {
+    const transport = super.createTransport(name, request);
+    const take = (packet?: IncomingPacket): void => {
+      const connection = this.clients[request._query['sid'] || transport.sid];
+      if (connection !== undefined) {
+        this.limits.take(connection, packet);
+      }
+    };
+    const takeControlFrame = (): void => take();
+    transport.on('packet', take);
+    request.websocket?.on('ping', takeControlFrame).on('pong', takeControlFrame);
+    if (name === 'polling') {
+      // Otherwise it would keep the session of a client that stops polling for 30 s; there is no
+      // option for it.
+      Object.assign(transport, { closeTimeout: CLOSING_MS });
+    }
+    return transport;
+  }
+
+  /** Finds problems that Engine.IO reports too late, or not at all. */
+  private problemWith(request: UpdatesRequest, isUpgrade: boolean): Problem | null {
+    const { EIO, sid, transport } = request._query;
+    if (hasSecondHost(request)) {
+      return ['host', SECOND_HOST];
+    }
+    if (EIO !== PROTOCOL) {
+      return ['EIO', `Use ${PROTOCOL}.`];
+    }
+    if (isUpgrade && transport !== 'websocket') {
+      return ['transport', 'An upgrade is for websocket.'];
+    }
+    if (isUpgrade && sid && this.clients[sid]?.transport.name !== 'polling') {
+      return ['sid', 'Has a WebSocket already.'];
+    }
+    return request.method === 'GET' || request.method === 'POST' ? null : ['method', 'Use GET.'];
+  }
+
+  private refuse(request: UpdatesRequest, refusal: AppError): void {
+    this.metrics.handshakesRefused.inc({ code: refusal.code });
+    const requestId = requestIdFrom(request.headers['x-request-id']);
+    this.logger.debug({ msg: 'handshake refused', code: refusal.code, requestId });
+    if (request.res === undefined) {
+      refuseUpgrade(request, refusal, requestId);
+      return;
+    }
+    const { status, headers, body } = refusalAnswer(refusal, requestId);
+    request.res.writeHead(status, headers).end(body);
+  }
+}
+
+/** Answers an upgrade request with a refusal, then closes its connection. */
+export function refuseUpgrade(
+  { socket, headers }: IncomingMessage,
+  refusal: AppError,
+  requestId = requestIdFrom(headers['x-request-id']),
+): void {
+  socket.on('error', ignore);
+  // A client that does not read the answer does not keep the connection.
+  socket.setTimeout(CLOSING_MS, () => socket.destroy());
+  socket.end(answerBytes(refusalAnswer(refusal, requestId)), () => socket.destroy());
+}
+
+class BoundedWebSocketServer extends WebSocketServer {
+  constructor(options: ServerOptions) {
+    super({ ...options, ...WEBSOCKET_LIMITS });
+    this.on('wsClientError', (error, _socket, request) =>
+      refuseUpgrade(request, invalidRequest('upgrade', error.message)),
+    );
+  }
+}
+
+function ignore(): void {
+  // The connection is closed in any case.
+}

@@ -1,5 +1,0 @@
-import type { AdminAccount, AdminProviders } from '../../client/api/admin-client.js';
-
-export type AdminProvider = AdminProviders['providers'][number];
-export type AdminIdentity = AdminAccount['identities'][number];
-export type AdminSession = AdminAccount['sessions'][number];
