@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
+import { useCallback, useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import {
   type NotificationTarget,
   readNotificationTarget,
@@ -105,7 +105,7 @@ function Gate({ above, children }: GateProps) {
 
 /** An invitation link opened in this tab changes only the fragment and loads nothing. */
 function useInvitationLinks(receive: (code: string) => void): void {
-  useEffect(() => {
+  useLayoutEffect(() => {
     const take = () => {
       const arrival = invitationIn(location.hash) === null ? null : takeArrival();
       if (arrival?.kind === 'invited') {
@@ -219,7 +219,7 @@ function WaitingRequest({ target, dismiss }: ClickedRequest) {
 function useWaitingRequest(first: NotificationTarget | null): ClickedRequest {
   const [clicked, setClicked] = useState<Clicked>({ target: first, isDenied: false });
   const { target } = clicked;
-  useEffect(() => listen(target, setClicked), [target]);
+  useLayoutEffect(() => listen(target, setClicked), [target]);
   useEffect(() => {
     const requestId = first?.requestId ?? null;
     if (requestId !== null) {

@@ -184,6 +184,25 @@ inChromium('requests on the account page', () => {
     await sees('has not yet confirmed');
   });
 
+  it('opens the request of an address that comes while the section appears', async () => {
+    const asker = await signUp();
+    const { request } = await asker.ask();
+    // The first line that waits is of the section's code, the second of the section.
+    await visitor.page.evaluate(`(() => {
+      const seen = new Set();
+      new MutationObserver((_, observer) => {
+        const line = document.querySelector('h1')?.textContent === 'Requests'
+          && document.querySelector('main p.waiting');
+        if (line && seen.add(line).size === 2) {
+          observer.disconnect();
+          location.hash = '#requests/${request.requestId}';
+        }
+      }).observe(document.body, { childList: true, subtree: true });
+    })()`);
+    await openRequests();
+    await button('Allow').waitFor();
+  });
+
   it('marks the name of an input like its value, and where the request comes from', async () => {
     const asker = await signUp();
     const input = { 'comm\u0430nd\nDirectory': 'ls', 'b\u202ec': '1' };

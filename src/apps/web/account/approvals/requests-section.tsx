@@ -76,7 +76,7 @@ function useFocusOfOpened(open: string | null): void {
 
 function Offline() {
   const [isOnline, setOnline] = useState(navigator.onLine);
-  useEffect(() => {
+  useLayoutEffect(() => {
     const read = () => setOnline(navigator.onLine);
     addEventListener('online', read);
     addEventListener('offline', read);

@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useLayoutEffect, useState } from 'preact/hooks';
 import { forgetKey, rememberedKey } from '../key-memory.js';
 import { discardKeptKey } from '../tab-state.js';
 
@@ -14,7 +14,7 @@ export function forgetKeyInAllTabs(accountId: string): void {
 /** @returns a number that changes when another tab forgets the key of the account */
 export function useForgottenKey(accountId: string): number {
   const [count, setCount] = useState(0);
-  useEffect(() => {
+  useLayoutEffect(() => {
     const onMessage = ({ data }: MessageEvent<unknown>) => {
       if (data === accountId) {
         forgetHere(accountId);
