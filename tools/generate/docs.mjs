@@ -20,8 +20,9 @@ export function configurationPage() {
     [
       '- Set `NAME_FILE` to the path of a file to read a **secret** from it. Setting both is an error.',
       '- An empty value counts as not set: the value of the preset applies, else the default. A file of `NAME_FILE` must not be empty.',
+      '- The file of a secret is UTF-8 and, unless it holds JSON or PEM, has one line. A byte order mark and the line ends at its end are ignored.',
       '- Booleans are `true`/`false`, `1`/`0`, `yes`/`no` or `on`/`off`.',
-      '- Commas separate the items of a list. Put an item that holds a comma in double quotes.',
+      '- Commas separate the items of a list. Put an item that holds a comma, or white space at an end, in double quotes.',
       '- The server reports all mistakes at once and exits with 78. `gatehouse config check` reports them without a start.',
     ].join('\n'),
     ...sections,

@@ -1,5 +1,6 @@
 import { readFile, stat } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
+import { decodeSecret } from '../../common/file-text.js';
 import { refusedError, usageError } from './cli-error.js';
 
 /** Larger than any valid input. */
@@ -82,9 +83,17 @@ export async function signingSecret(
   { secret, secretFile }: { readonly secret?: string; readonly secretFile?: string },
   environment: Readonly<Record<string, string | undefined>>,
 ): Promise<string | null> {
-  const given = secretFile === undefined ? secret : textOf(await readInputFile(secretFile)).trim();
+  const given = secretFile === undefined ? secret : await secretIn(secretFile);
   if (given === '') {
     throw usageError('The signing secret is empty.');
   }
   return (given ?? environment['GATEHOUSE_WEBHOOK_SECRET']) || null;
+}
+
+async function secretIn(path: string): Promise<string> {
+  const file = decodeSecret(await readInputFile(path));
+  if ('failure' in file) {
+    throw usageError(`${path} ${file.failure}.`);
+  }
+  return file.text.trim();
 }

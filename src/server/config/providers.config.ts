@@ -90,7 +90,7 @@ export const PROVIDER_VARIABLES = {
     'Id of the GitHub App that reads memberships.',
   ),
   AUTH_GITHUB_APP_PRIVATE_KEY: github(
-    { type: 'string', default: null, secret: true },
+    { type: 'string', default: null, secret: true, multiLine: true },
     'Private key of the GitHub App (PEM; `\\n` is read as a line break).',
   ),
   AUTH_GITHUB_WEBHOOK_SECRET: github(

@@ -8,7 +8,7 @@ import type {
   ConfigurationReport,
 } from './environment/configuration-error.js';
 import { parseVariable, rulesOf } from './environment/parse-variable.js';
-import { readSmallFile } from './environment/small-file.js';
+import { oneLine, readSecret, readSmallFile } from './environment/small-file.js';
 import type { EnvironmentText } from './environment/variable.js';
 import {
   SECRET_NAMES,
@@ -72,16 +72,24 @@ function readSecretFile(
     report.problem(name, `and ${name}_FILE are both set; keep one of them.`);
     return;
   }
-  const file = readSmallFile(path);
+  const problem = (failure: string): void =>
+    report.problem(`${name}_FILE`, `names a file that ${failure}.`);
+  const file = readSecret(path);
   if ('failure' in file) {
-    report.problem(`${name}_FILE`, `names a file that ${file.failure}.`);
+    problem(file.failure);
     return;
   }
-  const text = file.text.replace(/\r?\n$/, '');
-  if (text === '') {
-    report.problem(`${name}_FILE`, 'names a file that is empty.');
+  try {
+    keep(texts, name, secretText(name, file.text));
+  } catch (error) {
+    problem((error as Error).message);
   }
-  keep(texts, name, text);
+}
+
+/** @throws Error that completes "names a file that ..." */
+function secretText(name: VariableName, text: string): string {
+  const { type, multiLine = type === 'json' } = variableOf(name);
+  return multiLine ? text : oneLine(text);
 }
 
 function presetTexts(
@@ -142,9 +150,9 @@ export function readValues(
   return Object.fromEntries(entries) as Values;
 }
 
-/** @throws Error with the problem, never with the value */
-export function readValue<Name extends VariableName>(name: Name, text: string): Values[Name] {
-  const value = parseVariable(variableOf(name), text);
+/** Reads the content of a secret's file. @throws Error with the problem, never with the value */
+export function readSecretValue<Name extends VariableName>(name: Name, text: string): Values[Name] {
+  const value = parseVariable(variableOf(name), secretText(name, text));
   const [problem] = validateEnvironment(new Map([[name, value]]));
   if (problem !== undefined) {
     throw new Error(`${name}: ${problem.message}`);

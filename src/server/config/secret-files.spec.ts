@@ -29,10 +29,80 @@ describe('a secret read from a file', () => {
     return '';
   }
 
-  it.each(['', '\n', '\r\n'])('loses one trailing line break (%j), and nothing else', (end) => {
-    writeFileSync(path, ` ${SECRET} ${end}`);
+  it.each([
+    ['', ''],
+    ['', '\n'],
+    ['', '\r\n'],
+    ['', '\n\n'],
+    ['', '\r\n\r\n'],
+    ['\uFEFF', '\r\n'],
+  ])('loses a byte order mark (%j) and line ends (%j), and nothing else', (mark, end) => {
+    writeFileSync(path, `${mark} ${SECRET} ${end}`);
     const { settings } = resolveSettings({ SERVICE_MASTER_SECRET_FILE: path });
     expect(settings.storage.masterSecret).toBe(` ${SECRET} `);
+  });
+
+  it.each<[string, Buffer]>([
+    ['is encoded as UTF-16', Buffer.from(`\uFEFF${SECRET}`, 'utf16le')],
+    ['is encoded as UTF-16', Buffer.from(`\uFEFF${SECRET}`, 'utf16le').swap16()],
+    ['is encoded as UTF-16', Buffer.from(SECRET, 'utf16le')],
+    ['is not encoded as UTF-8', Buffer.from(`${SECRET}ä`, 'latin1')],
+    ['has more than one line', Buffer.from(`${SECRET}\n${SECRET}`)],
+    ['has more than one line', Buffer.from(`${SECRET}\r${SECRET}\n`)],
+  ])('is refused when the file %s (%#)', (failure, bytes) => {
+    writeFileSync(path, bytes);
+    const message = messageFor({ SERVICE_MASTER_SECRET_FILE: path });
+    expect(message).toContain(`SERVICE_MASTER_SECRET_FILE: names a file that ${failure}`);
+    expect(message).not.toContain('a-master');
+  });
+
+  it('may have several lines when it is a key in PEM or JSON', () => {
+    const pem = generateKeyPairSync('rsa', { modulusLength: 1024 }).privateKey;
+    writeFileSync(path, `\uFEFF${pem.export({ type: 'pkcs8', format: 'pem' }).toString()}\n\n`);
+    const app = { AUTH_GITHUB_APP_ID: '1', AUTH_GITHUB_APP_PRIVATE_KEY_FILE: path };
+    const others = {
+      ...{ SERVICE_MASTER_SECRET: SECRET, GITHUB_CLIENT_ID: 'id', GITHUB_CLIENT_SECRET: 'secret' },
+      ...{ AUTH_GITHUB_ALLOWED_ORGS: 'acme', AUTH_GITHUB_APP_INSTALLATION_ID_BY_ORG: 'acme=1' },
+    };
+    expect(messageFor({ ...others, ...app })).toBe('');
+    writeFileSync(path, '\uFEFF[\r\n]\r\n\r\n');
+    expect(
+      messageFor({ SERVICE_MASTER_SECRET: SECRET, AUTH_PROVIDERS_CONFIG_JSON_FILE: path }),
+    ).toBe('');
+  });
+
+  it('can be given to a list as an older version read it', () => {
+    const { settings } = resolveSettings({
+      ...{ DATABASE_URL: 'postgres://u@db/gate', SERVICE_MASTER_SECRET: SECRET },
+      SERVICE_MASTER_SECRET_PREVIOUS: `"${SECRET}\n",${SECRET}\n${SECRET}`,
+    });
+    expect(settings.storage.masterSecretsPrevious).toEqual([`${SECRET}\n`, `${SECRET}\n${SECRET}`]);
+  });
+
+  it('follows the same rules when a provider names it', () => {
+    const list = join(directory, 'providers.json');
+    const entry = { id: 'okta', type: 'oidc', displayName: 'Okta', clientId: 'c' };
+    const read = (field: string, bytes: string | Buffer): string => {
+      const given = { ...entry, issuer: 'https://acme.okta.com', [field]: 'secret' };
+      writeFileSync(path, bytes);
+      writeFileSync(list, `\uFEFF${JSON.stringify([given])}`);
+      const environment = {
+        AUTH_PROVIDERS_CONFIG_PATH: list,
+        SERVICE_PUBLIC_URL: 'https://gate.example.com',
+      };
+      const message = messageFor(environment);
+      return message === ''
+        ? String(resolveSettings(environment).settings.providers[0]?.clientSecret)
+        : message;
+    };
+    expect(read('clientSecretFile', '\uFEFF a secret\r\n\r\n')).toBe(' a secret');
+    for (const field of ['clientSecretFile', 'clientAssertionFile']) {
+      const refused = `[0].${field} names a file that`;
+      expect(read(field, 'a\nsecret')).toContain(`${refused} has more than one line.`);
+      expect(read(field, Buffer.from('a secret', 'utf16le'))).toContain(
+        `${refused} is encoded as UTF-16; save it as UTF-8.`,
+      );
+    }
   });
 
   it('is possible for every secret, and no other variable', () => {

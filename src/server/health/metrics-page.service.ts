@@ -16,7 +16,7 @@ import { bearerTokenFrom } from '../auth/authentication.guard.js';
 import { sendError } from '../http/error.filter.js';
 import { Clock } from '../../common/runtime/clock.js';
 import { AppError } from '../../common/errors.js';
-import { readValue } from '../config/read-environment.js';
+import { readSecretValue } from '../config/read-environment.js';
 import { SecretFile } from '../config/environment/secret-file.js';
 import { metricsConfig } from '../config/metrics.config.js';
 import { MetricsService } from '../metrics/metrics.service.js';
@@ -41,7 +41,7 @@ export class MetricsPageService implements OnModuleInit, OnApplicationShutdown {
     @Inject(metricsConfig.KEY) private readonly config: ConfigType<typeof metricsConfig>,
   ) {
     this.token = new SecretFile(clock, config.token, config.tokenFile, (text) =>
-      readValue('METRICS_TOKEN', text),
+      readSecretValue('METRICS_TOKEN', text),
     );
   }
 

@@ -18,7 +18,7 @@ describe(ClientCredentials.name, () => {
   });
   afterEach(() => rmSync(directory, { recursive: true }));
 
-  const fileOf = (text: string): string => {
+  const fileOf = (text: string | Buffer): string => {
     const path = join(directory, 'file');
     writeFileSync(path, text);
     return path;
@@ -80,5 +80,7 @@ describe(ClientCredentials.name, () => {
     await expect(invalid.prove()).rejects.toThrow(/^the private key of the client is not a JWK/);
     const missing = credentials({ id: 'relay', secretFile: join(directory, 'none') });
     await expect(missing.prove()).rejects.toThrow(/cannot be read: ENOENT$/);
+    const wide = credentials({ id: 'relay', secretFile: fileOf(Buffer.from('one', 'utf16le')) });
+    await expect(wide.prove()).rejects.toThrow(/secret is encoded as UTF-16; save it as UTF-8$/);
   });
 });

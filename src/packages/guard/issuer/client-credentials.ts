@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { importJWK, SignJWT, type JWK } from 'jose';
+import { decodeSecret } from '../../../common/file-text.js';
 import { parseJson } from '../../../common/parse-json.js';
 import type { GuardClient, GuardRuntime, GuardSettings } from '../guard-options.js';
 import { IssuerFault } from './issuer-http.js';
@@ -78,10 +79,11 @@ function basic(id: string, secret: string): ClientProof {
 }
 
 async function readText(path: string): Promise<string> {
-  try {
-    return await readFile(path, 'utf8');
-  } catch (error) {
-    const { code = 'unknown' } = error as NodeJS.ErrnoException;
-    throw new IssuerFault(`the file of the client's secret cannot be read: ${code}`);
+  const file = await readFile(path).then(decodeSecret, ({ code = 'unknown' }) => ({
+    failure: `cannot be read: ${code}`,
+  }));
+  if ('failure' in file) {
+    throw new IssuerFault(`the file of the client's secret ${file.failure}`);
   }
+  return file.text;
 }

@@ -1,5 +1,4 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
 import { Inject, Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import type { ConfigType } from '@nestjs/config';
 import { Interval } from '@nestjs/schedule';
@@ -8,6 +7,7 @@ import { parseJson } from '../../../common/parse-json.js';
 import { PolledFiles } from '../../../common/polled-files.js';
 import { adminConfig } from '../../config/admin.config.js';
 import { ConfigurationError } from '../../config/environment/configuration-error.js';
+import { readSmallFile } from '../../config/environment/small-file.js';
 import { toOperatorName, type OperatorName } from '../../../core/policy/audit-event.js';
 import { ADMIN_ROLES, type AdminCaller, type AdminRole } from './admin-caller.js';
 
@@ -78,12 +78,11 @@ export class AdminTokensService implements OnModuleInit {
 
 /** @throws Error without the path, which may be a secret in the wrong variable */
 async function contentsOf(path: string): Promise<string> {
-  try {
-    return await readFile(path, 'utf8');
-  } catch (error) {
-    const code = error instanceof Error && 'code' in error ? ` (${String(error.code)})` : '';
-    throw new Error(`the file cannot be read${code}.`, { cause: error });
+  const file = readSmallFile(path);
+  if ('failure' in file) {
+    throw new Error(`the file ${file.failure}.`);
   }
+  return Promise.resolve(file.text);
 }
 
 /** @throws Error with the problem, without the contents */

@@ -46,7 +46,7 @@ export function parseVariable(variable: Variable, text: string): unknown {
   }
 }
 
-/** Splits at commas outside of double quotes. Returns null for an unclosed quote. */
+/** Splits at commas outside of double quotes, which keep white space. Returns null if one is open. */
 function splitList(text: string): string[] | null {
   const item = /\s*(?:"([^"]*)"\s*|([^",]*))(,|$)/y;
   const items: string[] = [];
@@ -55,7 +55,7 @@ function splitList(text: string): string[] | null {
     if (match === null) {
       return null;
     }
-    items.push((match[1] ?? match[2] ?? '').trim());
+    items.push(match[1] ?? (match[2] ?? '').trim());
   }
   return items.filter((value) => value !== '');
 }

@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import { Logger } from '@nestjs/common';
 import type { Clock } from '../../../common/runtime/clock.js';
 import { PolledFiles } from '../../../common/polled-files.js';
-import { readSmallFile } from './small-file.js';
+import { readSecret } from './small-file.js';
 
 const LOOK_EVERY_MS = 1000;
 
@@ -64,10 +64,9 @@ function isFile(path: string): boolean {
 }
 
 async function contentsOf(path: string): Promise<string> {
-  const file = isFile(path) ? readSmallFile(path) : { failure: 'does not exist' };
-  const text = 'text' in file ? file.text.replace(/\r?\n$/, '') : '';
-  if ('failure' in file || text === '') {
-    throw new Error(`It names a file that ${'failure' in file ? file.failure : 'is empty'}.`);
+  const file = isFile(path) ? readSecret(path) : { failure: 'does not exist' };
+  if ('failure' in file) {
+    throw new Error(`It names a file that ${file.failure}.`);
   }
-  return Promise.resolve(text);
+  return Promise.resolve(file.text);
 }

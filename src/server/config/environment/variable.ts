@@ -29,6 +29,8 @@ interface Described {
   readonly doc: string;
   /** Never printed. `NAME_FILE` may name a file that contains it. */
   readonly secret?: true;
+  /** The file of the secret may have several lines. Default: only JSON may. */
+  readonly multiLine?: true;
   /** The lower-case name is read first, as in other programs. */
   readonly orLowerCase?: true;
   /** Documented instead of the default, if the default depends on other variables. */

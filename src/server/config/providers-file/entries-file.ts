@@ -2,7 +2,7 @@ import { dirname, resolve } from 'node:path';
 import * as v from 'valibot';
 import { parseJson } from '../../../common/parse-json.js';
 import type { ConfigurationReport } from '../environment/configuration-error.js';
-import { readSmallFile } from '../environment/small-file.js';
+import { readSecret, readSmallFile } from '../environment/small-file.js';
 
 /** The two variables of a list of entries: the path of a JSON file, and the same text itself. */
 interface EntriesNames {
@@ -127,15 +127,25 @@ export interface LoginAddresses {
   readonly hasReturnAddress: boolean;
 }
 
-/** Reads a secret from a file. @returns null, after a report, for one that cannot be read */
-export function textOf(path: string, report: (failure: string) => void): string | null {
-  const file = readSmallFile(path);
-  if ('failure' in file) {
-    report(file.failure);
-    return null;
+/**
+ * Reads a secret from a file.
+ * @param check throws an Error that completes "names a file that ..."
+ * @returns '' after a report
+ */
+export function secretIn(
+  path: string,
+  check: (text: string) => unknown,
+  report: (failure: string) => void,
+): string {
+  const file = readSecret(path);
+  try {
+    if ('failure' in file) {
+      throw new Error(file.failure);
+    }
+    check(file.text);
+    return file.text;
+  } catch (error) {
+    report((error as Error).message);
+    return '';
   }
-  if (file.text.trim() === '') {
-    report('is empty');
-  }
-  return file.text.replace(/\r?\n$/, '');
 }

@@ -1,11 +1,12 @@
 import { resolve } from 'node:path';
 import { hasAllowRules } from '../../../core/policy/eligibility/provider-rules.js';
 import type { ConfigurationReport } from '../environment/configuration-error.js';
+import { oneLine } from '../environment/small-file.js';
 import { readClientKeys } from './client-keys.js';
 import {
   readEntries,
   readEntry,
-  textOf,
+  secretIn,
   type EntriesValues,
   type LoginAddresses,
   type ReportField,
@@ -99,22 +100,14 @@ function credentialsOf(
     return { ...credentials, clientSecret: value };
   } else if (typeof value === 'string') {
     const path = resolve(directory, value);
-    const text = textOf(path, (failure) => problem(`.${name}`, `names a file that ${failure}.`));
-    if (name === 'clientKeyFile' && text !== null) {
-      checkKeys(text, problem);
-    }
-    const secret = name === 'clientSecretFile' ? { clientSecret: text ?? '' } : {};
+    const check = name === 'clientKeyFile' ? readClientKeys : oneLine;
+    const text = secretIn(path, check, (failure) =>
+      problem(`.${name}`, `names a file that ${failure}.`),
+    );
+    const secret = name === 'clientSecretFile' ? { clientSecret: text } : {};
     return { ...credentials, ...secret, [name]: path };
   }
   return credentials;
-}
-
-function checkKeys(text: string, problem: ReportField): void {
-  try {
-    readClientKeys(text);
-  } catch (error) {
-    problem('.clientKeyFile', `names a file that ${(error as Error).message}.`);
-  }
 }
 
 function workspaceOf(
@@ -126,16 +119,9 @@ function workspaceOf(
     return null;
   }
   const serviceAccountKeyFile = resolve(directory, given.serviceAccountKeyFile);
-  const report = (failure: string): void =>
-    problem('.googleWorkspaceGroups.serviceAccountKeyFile', `names a file that ${failure}.`);
-  const text = textOf(serviceAccountKeyFile, report) ?? '';
-  if (text.trim() !== '') {
-    try {
-      readServiceAccountKey(text);
-    } catch (error) {
-      report((error as Error).message);
-    }
-  }
+  secretIn(serviceAccountKeyFile, readServiceAccountKey, (failure) =>
+    problem('.googleWorkspaceGroups.serviceAccountKeyFile', `names a file that ${failure}.`),
+  );
   return { ...given, serviceAccountKeyFile, directoryUrl: given.directoryUrl ?? null };
 }
 

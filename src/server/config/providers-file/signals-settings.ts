@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { readBearerTokens, readSecretLines } from './bearer-tokens.js';
-import { textOf, type LoginAddresses, type ReportField } from './entries-file.js';
+import { secretIn, type LoginAddresses, type ReportField } from './entries-file.js';
 import type { ProviderEntry } from './provider-entry.js';
 import type { OidcProviderSettings, StreamManagementSettings } from './provider-settings.js';
 
@@ -53,20 +53,37 @@ function bearerTokensOf(
     problem(section, `needs either ${names.token} or ${names.tokenFile}.`);
     return null;
   }
-  const path = tokenFile === undefined ? null : resolve(directory, tokenFile);
-  const report = (failure: string): void =>
-    path === null
-      ? problem(`${section}.${names.token}`, `${failure}.`)
-      : problem(`${section}.${names.tokenFile}`, `names a file that ${failure}.`);
-  const tokenText = token ?? (path === null ? '' : (textOf(path, report) ?? ''));
-  if (tokenText.trim() !== '') {
-    try {
-      readBearerTokens(tokenText);
-    } catch (error) {
-      report((error as Error).message);
-    }
+  const source = { field: `${section}.${names.token}`, text: token, path: tokenFile };
+  const { text, path } = secretOf(source, readBearerTokens, directory, problem);
+  return { tokenFile: path, tokenText: text };
+}
+
+interface SecretSource {
+  /** The field of the secret itself. That of its file ends in `File`. */
+  readonly field: string;
+  readonly text: string | undefined;
+  readonly path: string | undefined;
+}
+
+/** Reads a secret that is given either itself or in a file. @returns '' after a report */
+function secretOf(
+  { field, text, path }: SecretSource,
+  check: (text: string) => unknown,
+  directory: string,
+  problem: ReportField,
+): { readonly text: string; readonly path: string | null } {
+  if (path !== undefined) {
+    const file = resolve(directory, path);
+    const report = (failure: string): void =>
+      problem(`${field}File`, `names a file that ${failure}.`);
+    return { text: secretIn(file, check, report), path: file };
   }
-  return { tokenFile: path, tokenText };
+  try {
+    check(text ?? '');
+  } catch (error) {
+    problem(field, `${(error as Error).message}.`);
+  }
+  return { text: text ?? '', path: null };
 }
 
 function sharedSignalsOf(
@@ -120,17 +137,9 @@ function managementOf(
     problem(`${SHARED}.managementClient`, 'needs either clientSecret or clientSecretFile.');
     return null;
   }
-  const path = clientSecretFile === undefined ? null : resolve(directory, clientSecretFile);
-  const field = `${SHARED}.managementClient.clientSecretFile`;
-  const report = (failure: string): void => problem(field, `names a file that ${failure}.`);
-  const text = clientSecret ?? (path === null ? '' : (textOf(path, report) ?? ''));
-  if (text.trim() !== '') {
-    try {
-      readSecretLines(text);
-    } catch (error) {
-      report((error as Error).message);
-    }
-  }
+  const field = `${SHARED}.managementClient.clientSecret`;
+  const source = { field, text: clientSecret, path: clientSecretFile };
+  const { text, path } = secretOf(source, readSecretLines, directory, problem);
   return { kind: 'client', ...client, clientSecret: text, clientSecretFile: path };
 }
 

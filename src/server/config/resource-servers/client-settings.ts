@@ -2,7 +2,7 @@ import { X509Certificate } from 'node:crypto';
 import { resolve } from 'node:path';
 import * as v from 'valibot';
 import { parseJson } from '../../../common/parse-json.js';
-import { readSmallFile } from '../environment/small-file.js';
+import { readSecret } from '../environment/small-file.js';
 import type { ReportField } from '../providers-file/entries-file.js';
 import { CLIENT_METHODS, KEY_SOURCES, type ResourceServerEntry } from './resource-server-entry.js';
 
@@ -109,7 +109,7 @@ type FileReader = <Value>(
 function fileReader(directory: string, problem: ReportField): FileReader {
   return (field, name, parse) => {
     const path = resolve(directory, name);
-    const file = readSmallFile(path);
+    const file = readSecret(path);
     try {
       if ('failure' in file) {
         throw new Error(file.failure);

@@ -4,7 +4,7 @@ import type { ConfigType } from '@nestjs/config';
 import { Clock } from '../../../common/runtime/clock.js';
 import { AppError } from '../../../common/errors.js';
 import { isNestedTooDeep, parseJson } from '../../../common/parse-json.js';
-import { readValue } from '../../config/read-environment.js';
+import { readSecretValue } from '../../config/read-environment.js';
 import { SecretFile } from '../../config/environment/secret-file.js';
 import { providersConfig } from '../../config/providers.config.js';
 import { removedUserIn } from '../../../core/policy/eligibility/offboarding.js';
@@ -27,7 +27,7 @@ export class GitHubWebhookService {
     const github = config.find((one) => one.type === 'github');
     const { webhookSecret = null, webhookSecretFile = null } = github ?? {};
     this.secret = new SecretFile(clock, webhookSecret, webhookSecretFile, (text) =>
-      readValue('AUTH_GITHUB_WEBHOOK_SECRET', text),
+      readSecretValue('AUTH_GITHUB_WEBHOOK_SECRET', text),
     );
   }
 

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { readSmallFile } from '../../config/environment/small-file.js';
+import { readSecret } from '../../config/environment/small-file.js';
 import type { OidcProviderSettings } from '../../config/providers-file/provider-settings.js';
 import type { Settings, VariableName } from '../../config/settings.js';
 import { parseJson } from '../../../common/parse-json.js';
@@ -80,8 +80,8 @@ async function listLifetimes(text: string, reading: ListReading): Promise<Lifeti
 /** The end that the operator gives, or the one in a secret that is a JWT. */
 function secretExpiry(provider: OidcProviderSettings): Expiry[] {
   const { id, clientSecret, clientSecretFile, clientSecretExpiresAt } = provider;
-  const file = clientSecretFile === null ? { failure: '' } : readSmallFile(clientSecretFile);
-  const secret = 'text' in file ? file.text.trim() : (clientSecret ?? '');
+  const file = clientSecretFile === null ? { failure: '' } : readSecret(clientSecretFile);
+  const secret = 'text' in file ? file.text : (clientSecret ?? '');
   const expiresAt = clientSecretExpiresAt ?? jwtExpiry(secret);
   return expiresAt === null
     ? []

@@ -2,7 +2,7 @@ import { createPrivateKey, type KeyObject } from 'node:crypto';
 import { SignJWT } from 'jose';
 import * as v from 'valibot';
 import type { Clock } from '../../../common/runtime/clock.js';
-import { readValue } from '../../config/read-environment.js';
+import { readSecretValue } from '../../config/read-environment.js';
 import { SecretFile } from '../../config/environment/secret-file.js';
 import type { GitHubProviderSettings } from '../../config/providers-file/provider-settings.js';
 import { ProviderError, type ProviderCredentials } from '../identity-provider.js';
@@ -56,7 +56,7 @@ export class GitHubUserTokens {
       clock,
       clientSecret,
       clientSecretFile,
-      (text) => readValue('GITHUB_CLIENT_SECRET', text) ?? '',
+      (text) => readSecretValue('GITHUB_CLIENT_SECRET', text) ?? '',
     );
   }
 

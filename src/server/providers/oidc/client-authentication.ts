@@ -10,6 +10,7 @@ import {
 import type { Clock } from '../../../common/runtime/clock.js';
 import { UpstreamError } from '../http/upstream-http.js';
 import { SecretFile } from '../../config/environment/secret-file.js';
+import { oneLine } from '../../config/environment/small-file.js';
 import { readClientKeys, type ClientKey } from '../../config/providers-file/client-keys.js';
 import {
   TOKEN_ENDPOINT_AUTH_METHODS,
@@ -38,9 +39,7 @@ export class ClientAuthentication {
   ) {
     const { clientSecret, clientSecretFile, clientKeyFile, clientAssertionFile } = settings;
     this.secret =
-      clientSecret === null
-        ? null
-        : new SecretFile(clock, clientSecret, clientSecretFile, (text) => text);
+      clientSecret === null ? null : new SecretFile(clock, clientSecret, clientSecretFile, oneLine);
     this.keys =
       clientKeyFile === null
         ? null
@@ -48,7 +47,7 @@ export class ClientAuthentication {
     this.assertion =
       clientAssertionFile === null
         ? null
-        : new SecretFile(clock, '', clientAssertionFile, (text) => text.trim());
+        : new SecretFile(clock, '', clientAssertionFile, (text) => oneLine(text).trim());
   }
 
   async method(metadata: ServerMetadata): Promise<ClientAuth> {

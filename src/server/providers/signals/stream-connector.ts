@@ -1,7 +1,7 @@
 import { REQUESTED_EVENTS } from '../../../core/policy/eligibility/security-events.js';
 import type { SharedSignalsSettings } from '../../config/providers-file/provider-settings.js';
 import { newestOf, readBearerTokens } from '../../config/providers-file/bearer-tokens.js';
-import { readSmallFile } from '../../config/environment/small-file.js';
+import { readSecret } from '../../config/environment/small-file.js';
 import { UpstreamError } from '../http/upstream-http.js';
 import {
   POLL_DELIVERY,
@@ -116,6 +116,6 @@ export class StreamConnector {
 
 /** The file may have a newer token than at the start. */
 function currentText({ tokenText, tokenFile }: NonNullable<SharedSignalsSettings['push']>): string {
-  const file = tokenFile === null ? null : readSmallFile(tokenFile);
+  const file = tokenFile === null ? null : readSecret(tokenFile);
   return file !== null && 'text' in file ? file.text : tokenText;
 }

@@ -1,9 +1,10 @@
 import { createHash, hkdfSync } from 'node:crypto';
-import { mkdir, readFile, stat } from 'node:fs/promises';
+import { mkdir, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { createPrivateFile, ifExists, syncDirectory } from '../../../common/private-files.js';
 import type { Random } from '../../../common/runtime/random.js';
 import { ConfigurationError } from '../../config/environment/configuration-error.js';
+import { readSecret as readSecretFile } from '../../config/environment/small-file.js';
 import { holdsDatabase } from '../embedded/data-directory.js';
 
 const FILE = 'master-secret';
@@ -124,14 +125,18 @@ function readSecret(path: string): Promise<string | null> {
           `Run: chmod 600 '${path}'. If another user may have read it already, replace it.`,
       );
     }
-    return checkMasterSecret(await readFile(path, 'utf8'), path);
+    const file = readSecretFile(path);
+    if ('failure' in file) {
+      throw problem(`The master secret ${path} ${file.failure}.`);
+    }
+    return checkMasterSecret(file.text, path);
   }, null);
 }
 
 /** @throws ConfigurationError for a damaged secret */
 export function checkMasterSecret(text: string, path: string): string {
   const secret = text.trim();
-  if (Buffer.from(secret, 'base64').length < SECRET_BYTES) {
+  if (/\s/.test(secret) || Buffer.from(secret, 'base64').length < SECRET_BYTES) {
     throw problem(
       `The master secret ${path} is damaged: it must be base64 of at least ${SECRET_BYTES} bytes. ` +
         'Restore it from a backup; a new one cannot open what the old one sealed.',

@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { ConfigType } from '@nestjs/config';
 import { Interval } from '@nestjs/schedule';
 import { Clock } from '../../../common/runtime/clock.js';
-import { readValue } from '../../config/read-environment.js';
+import { readSecretValue } from '../../config/read-environment.js';
 import { SecretFile } from '../../config/environment/secret-file.js';
 import { storageConfig } from '../../config/storage.config.js';
 import { DatabaseAccessService } from '../database-access.service.js';
@@ -29,20 +29,20 @@ export class SecretRotationService {
       clock,
       databaseUrl ?? '',
       files.databaseUrl,
-      (text) => readValue('DATABASE_URL', text) ?? '',
+      (text) => readSecretValue('DATABASE_URL', text) ?? '',
     );
     // The embedded database has a file of its own where no secret is configured.
     const ownFile = masterSecret === null ? masterSecretPath(dataDir) : null;
     this.master = new SecretFile(clock, masterSecret, ownFile ?? files.masterSecret, (text) =>
       ownFile === null
-        ? readValue('SERVICE_MASTER_SECRET', text)
+        ? readSecretValue('SERVICE_MASTER_SECRET', text)
         : checkMasterSecret(text, ownFile),
     );
     this.previous = new SecretFile(
       clock,
       masterSecretsPrevious,
       files.masterSecretsPrevious,
-      (text) => readValue('SERVICE_MASTER_SECRET_PREVIOUS', text),
+      (text) => readSecretValue('SERVICE_MASTER_SECRET_PREVIOUS', text),
     );
     this.inUse = JSON.stringify([masterSecret, masterSecretsPrevious]);
   }
