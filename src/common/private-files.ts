@@ -139,7 +139,9 @@ async function withTemporaryFile<Result>(
   try {
     await closing(await open(temporary, 'wx', OWNER_ONLY_FILE), async (file) => {
       await file.writeFile(text);
-      await (isDurable && file.sync());
+      if (isDurable) {
+        await file.sync();
+      }
     });
     return await place(temporary);
   } finally {

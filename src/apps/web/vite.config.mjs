@@ -38,7 +38,9 @@ export default defineConfig(({ command }) => ({
   server: {
     proxy: {
       '/v1': { target: server, ws: true },
-      ...{ '/v2': server, '/app/worker.js': server, '/app/manifest.webmanifest': server },
+      '/v2': server,
+      '/app/worker.js': server,
+      '/app/manifest.webmanifest': server,
     },
   },
 }));

@@ -115,7 +115,11 @@ function readFields(fields: Fields): AgentRequest | null {
     string
   >;
   return {
-    ...{ v, requestId, kind, ...texts, session: { id, title } as AgentRequest['session'] },
+    v,
+    requestId,
+    kind,
+    ...texts,
+    session: { id, title } as AgentRequest['session'],
     ...(tool !== undefined && { tool }),
     ...(questions !== undefined && { questions }),
     ...({ askedAt, expiresAt } as { askedAt: number; expiresAt: number }),

@@ -62,7 +62,9 @@ export function accessFrom(
     return 'its session has expired';
   }
   return {
-    ...{ account: sub, sid, loginMethod },
+    account: sub,
+    sid,
+    loginMethod,
     login: textOrNull(claims['login']),
     email: textOrNull(claims['email']),
     authenticatedAt: isSeconds(authTime) ? new Date(authTime * 1000) : null,

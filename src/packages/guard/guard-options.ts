@@ -94,7 +94,12 @@ export function readOptions(options: GuardOptions): GuardSettings {
     throw new TypeError(`"client" must have an id and one of ${ways.join(', ')}.`);
   }
   return {
-    ...{ issuer, resource, client, tokenAlg, closeOnTokenExpiry, log: unfailing(log) },
+    issuer,
+    resource,
+    client,
+    tokenAlg,
+    closeOnTokenExpiry,
+    log: unfailing(log),
     leaseMs: leaseSeconds * 1000,
     cacheMs: introspection === undefined ? null : introspection.cacheSeconds * 1000,
     fetch: options.fetch ?? ((input, init) => fetch(input, init)),

@@ -23,7 +23,8 @@ export class RefusalLog {
     }
     const others = last?.others ?? 0;
     this.log({
-      ...{ level: 'info', message: 'a token was refused' },
+      level: 'info',
+      message: 'a token was refused',
       reason: others === 0 ? reason : `${reason}; so were ${others} since the last message`,
     });
     this.logged.set(reason, { at: now, others: 0 });

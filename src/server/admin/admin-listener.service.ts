@@ -40,7 +40,9 @@ export class AdminListenerService implements OnApplicationBootstrap, BeforeAppli
     const tls = await this.tls.options();
     const loginProvider = login.provider && this.providers.displayName(login.provider);
     const app = await createAdminApp(this.server, {
-      ...{ tls, requestsPerMinute, trustedProxies },
+      tls,
+      requestsPerMinute,
+      trustedProxies,
       console: { brand: brandElsewhere(this.brand, this.http.publicUrl), publicUrl, loginProvider },
     });
     await this.tls.keepCurrent(app.getHttpServer() as HttpsServer);

@@ -115,7 +115,12 @@ function eventOf(
 ): AuditEvent {
   const { login, email, emailVerified } = facts;
   return {
-    ...{ kind, actor: 'user', accountId: null, provider, reason, subject: storable(subject) },
+    kind,
+    actor: 'user',
+    accountId: null,
+    provider,
+    reason,
+    subject: storable(subject),
     ...(login !== null && { login: storable(login) }),
     ...(email !== null && emailVerified && { email: storable(email) }),
     ...(address !== null && { address }),

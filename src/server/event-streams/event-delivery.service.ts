@@ -59,8 +59,12 @@ export class EventDeliveryService {
   ): Promise<EventsDto> {
     const polled = orRefuse(
       await this.log.poll({
-        ...{ streamId, resourceServer: backend.id, acknowledged, limit },
-        ...{ causes: CAUSES, silentMs: STREAM_BOUNDS.silentMs },
+        streamId,
+        resourceServer: backend.id,
+        acknowledged,
+        limit,
+        causes: CAUSES,
+        silentMs: STREAM_BOUNDS.silentMs,
       }),
       'not-found',
     );

@@ -41,7 +41,8 @@ export async function servePageAssets(
   const { default: fastifyStatic } = await import('@fastify/static');
   // Not awaited: that would complete the routes before Nest sets its error handler.
   void server.register(fastifyStatic, {
-    ...{ root, prefix },
+    root,
+    prefix,
     // Only files present at start are served, each with its own route.
     wildcard: false,
     index: false,

@@ -92,7 +92,9 @@ export class IdentitySignalsService {
     const { provider, checkedAt } = login;
     await lockSignOuts(tx, provider, namesOf(login));
     const owner = this.ownerOf(login);
-    await (owner !== null && lockEmails(tx, provider, [owner.email]));
+    if (owner !== null) {
+      await lockEmails(tx, provider, [owner.email]);
+    }
     await this.meetDirectory(tx, login);
     await this.signals.noteLogin(tx, login, new Date(checkedAt));
   }

@@ -110,7 +110,9 @@ export class ClientAssertionService implements OnApplicationShutdown {
   ): Promise<string | null> {
     try {
       await keys.verify(assertion, {
-        ...{ issuer, subject, audience: this.audience },
+        issuer,
+        subject,
+        audience: this.audience,
         algorithms: [...SIGNATURE_ALGORITHMS],
         clockTolerance: CLOCK_TOLERANCE_SECONDS,
         currentDate: new Date(this.runtime.clock.now()),

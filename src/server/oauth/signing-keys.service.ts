@@ -160,7 +160,10 @@ async function keyOf({ kid, alg, privateKey, signsFrom }: SigningKeyRecord): Pro
   const parts = Object.entries({ kty, crv, x, y, n, e }).filter(([, part]) => part !== undefined);
   const publicJwk = { ...Object.fromEntries(parts), kid, alg, use: 'sig' } as JWK;
   return {
-    ...{ kid, alg, signsFrom, publicJwk },
+    kid,
+    alg,
+    signsFrom,
+    publicJwk,
     privateKey: (await importJWK(jwk, alg)) as CryptoKey,
     publicKey: (await importJWK(publicJwk, alg)) as CryptoKey,
   };

@@ -88,7 +88,8 @@ export function unknownBecause(error: unknown): Recheck {
   }
   const { failure: reason, retryAfterMs, detail } = upstream;
   return {
-    ...{ outcome: 'unknown', reason },
+    outcome: 'unknown',
+    reason,
     ...(retryAfterMs !== undefined && { retryAfterMs }),
     ...(detail !== undefined && { detail }),
   };
@@ -100,7 +101,9 @@ export function failedStep(step: DiagnosisStep['step'], error: unknown): Diagnos
   const words =
     upstream === undefined ? withoutAnswer(error).message : UPSTREAM_FAILURES[upstream.failure];
   return {
-    ...{ step, severity: 'error', cause: upstream?.failure ?? null },
+    step,
+    severity: 'error',
+    cause: upstream?.failure ?? null,
     message: `${words}${detail}`,
   };
 }

@@ -30,7 +30,10 @@ export class DirectoryMetricsService implements OnModuleInit {
       ['provider', 'state'],
       async () =>
         this.each(({ people, active, linked, ambiguous }) => ({
-          ...{ active, inactive: people - active, linked, ambiguous },
+          active,
+          inactive: people - active,
+          linked,
+          ambiguous,
         })),
     );
     this.metrics.observeEach(

@@ -58,8 +58,15 @@ export function userResourceType(base: string): JsonObject {
 }
 
 const attribute = (name: string, type: string, changes: JsonObject = {}): JsonObject => ({
-  ...{ name, type, multiValued: false, description: name, required: false },
-  ...{ caseExact: false, mutability: 'readWrite', returned: 'default', uniqueness: 'none' },
+  name,
+  type,
+  multiValued: false,
+  description: name,
+  required: false,
+  caseExact: false,
+  mutability: 'readWrite',
+  returned: 'default',
+  uniqueness: 'none',
   ...changes,
 });
 

@@ -130,7 +130,11 @@ export function applySteps(person: PersonAttributes, steps: readonly Step[]): Re
 }
 
 const NO_ONE: PersonAttributes = {
-  ...{ externalId: null, userName: '', isActive: true, emails: [], displayName: null },
+  externalId: null,
+  userName: '',
+  isActive: true,
+  emails: [],
+  displayName: null,
 };
 
 /**
@@ -179,7 +183,8 @@ export function toResource(
   const always = { schemas: [USER_SCHEMA], id };
   const rest = {
     ...(externalId !== null && { externalId }),
-    ...{ userName, active },
+    userName,
+    active,
     ...(displayName !== null && { displayName }),
     ...(emails.length > 0 && { emails }),
     meta: {

@@ -190,7 +190,9 @@ export class LiveConnectionsService implements OnModuleInit {
     const waves = Math.ceil(Math.min(spreadMs, sockets.length * MS_PER_CONNECTION) / WAVE_MS);
     const size = Math.ceil(sockets.length / Math.max(waves, 1));
     for (let start = 0; start < sockets.length; start += size) {
-      await (start > 0 && this.runtime.timers.sleep(WAVE_MS));
+      if (start > 0) {
+        await this.runtime.timers.sleep(WAVE_MS);
+      }
       for (const socket of sockets.slice(start, start + size)) {
         socket.emit('closing', bodyOnConnection(reason));
         closeForRestart(socket);

@@ -66,7 +66,9 @@ export async function logInWithCode(
   try {
     const opened = await openApproval(secrets, origins, approved);
     const handed = await confirmedAccount({ output, session, login, opened });
-    await (provider !== undefined && requireIdentity(session, provider));
+    if (provider !== undefined) {
+      await requireIdentity(session, provider);
+    }
     await keepAccount(store, server, handed);
   } catch (error) {
     // The session is not stored. A failure to end it must not hide the failure to report.

@@ -26,7 +26,9 @@ export async function encryptionMode(context: Context): Promise<void> {
   const expected = await expectedMode(current);
   const mode = toMode ?? before;
   if (mode !== before) {
-    await (mode === 'plain' && requireYes(context, QUESTIONS.change));
+    if (mode === 'plain') {
+      await requireYes(context, QUESTIONS.change);
+    }
     await change(current, mode);
   } else if (toMode !== undefined && expected !== null && toMode !== expected) {
     await requireYes(context, QUESTIONS[toMode]);

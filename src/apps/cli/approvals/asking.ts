@@ -159,14 +159,18 @@ function requestOf(
 ): AgentRequest {
   const askedAt = Date.now();
   return {
-    ...{ v: 1, requestId: makeRequestId(), kind },
+    v: 1,
+    requestId: makeRequestId(),
+    kind,
     server: current.session.server,
     account: current.session.accountId,
     session,
     ...(tool !== undefined && { tool }),
-    ...{ cwd, host: hostname() },
+    cwd,
+    host: hostname(),
     ...(questions !== undefined && { questions }),
-    ...{ askedAt, expiresAt: askedAt + timeoutMs },
+    askedAt,
+    expiresAt: askedAt + timeoutMs,
   };
 }
 
@@ -214,7 +218,9 @@ export async function endAsked(
       await store.end(requestId, 'withdrawn');
       const isClosed = await closeRequest(client.requests, requestId, takenFrom);
       await takeBack(context, requestId);
-      await (isClosed && store.settle(requestId));
+      if (isClosed) {
+        await store.settle(requestId);
+      }
     }
   }
 }

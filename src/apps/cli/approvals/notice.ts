@@ -62,7 +62,8 @@ export function eventOf({ requestId, kind, session, cwd, tool, questions }: Agen
   const asked = questions?.map(({ text, options, multiple, custom }) => ({
     question: text,
     options: options.map(({ label, description }) => ({ label, description })),
-    ...{ allowsSeveral: multiple, allowsCustomAnswer: custom },
+    allowsSeveral: multiple,
+    allowsCustomAnswer: custom,
   }));
   return {
     topic: kind === 'permission' ? 'permission_request' : 'user_action_request',

@@ -97,7 +97,9 @@ export async function set(context: CliContext<SetOptions>): Promise<void> {
   const written = await changeSettings(context, await requireSession(context), (fields) =>
     changeChannel(fields, id, { ...changes, ...(signing !== null && { signingSecret: signing }) }),
   );
-  await (url !== undefined && noteIfRefused(context, url));
+  if (url !== undefined) {
+    await noteIfRefused(context, url);
+  }
   const isShown = newSecret === true;
   const text = [
     `Changed ${id}.`,

@@ -156,7 +156,9 @@ async function deliverAll(
   const added =
     kept && (await sender.spool.replace(kept, deliveries, dueAt).catch(withoutSpool(context)));
   if (added === null) {
-    await (kept && sender.spool.discard(kept));
+    if (kept) {
+      await sender.spool.discard(kept);
+    }
     await sender.sendUnspooled(deliveries);
     return new Set();
   }

@@ -105,7 +105,9 @@ async function changeOnServer(
     if (server.last.content !== null) {
       return refusing(() => change(before));
     }
-    await (access === null && refuseWithoutKey(current));
+    if (access === null) {
+      await refuseWithoutKey(current);
+    }
     const local = (await localFields(current)) ?? before;
     return refusing(() => change(local));
   }).catch(explainedFor(session.server, server));

@@ -88,7 +88,9 @@ export async function throughServer(
       const { code } = error;
       const hint = "Compare the token to the server's ADMIN_TOKENS_FILE.";
       throw new CliError('The server does not accept the token.', {
-        ...{ exitCode: EXIT.notLoggedIn, code, hint },
+        exitCode: EXIT.notLoggedIn,
+        code,
+        hint,
       });
     }
     throw error;
@@ -138,7 +140,9 @@ class ServerAdministration implements Administration {
     let cursor: string | null = null;
     do {
       const page: AdminAuditPage = await this.api.audit({
-        ...{ since, order: 'oldest-first', limit: PAGE },
+        since,
+        order: 'oldest-first',
+        limit: PAGE,
         ...(person !== undefined && { person }),
         ...(cursor !== null && { cursor }),
       });
@@ -159,7 +163,7 @@ class ServerAdministration implements Administration {
     let cursor: string | null = null;
     do {
       const page: AdminInvitationPage = await this.api.invitations({
-        ...{ limit: PAGE },
+        limit: PAGE,
         ...(cursor !== null && { cursor }),
       });
       yield* page.invitations;

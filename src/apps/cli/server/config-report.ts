@@ -92,7 +92,9 @@ async function askProviders(settings: Settings): Promise<LockoutFinding[]> {
       ? []
       : [
           {
-            ...{ severity, code: `provider-${step}`, params: { provider } },
+            severity,
+            code: `provider-${step}`,
+            params: { provider },
             message: `${provider}: ${message}.`,
           },
         ],

@@ -43,7 +43,9 @@ For backends in any language; one in JavaScript uses @gatehouse/guard itself.
     const { GuardSidecar } = await import('./guard-sidecar.js');
     const library = start(() =>
       createGuard({
-        ...{ issuer: issuer ?? '', resource: resource ?? '', leaseSeconds },
+        issuer: issuer ?? '',
+        resource: resource ?? '',
+        leaseSeconds,
         tokenAlg: tokenAlg === 'RS256' ? 'RS256' : 'ES256',
         client: clientOf(clientId ?? '', options),
         log: ({ message, reason }) =>

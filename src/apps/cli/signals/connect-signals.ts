@@ -164,7 +164,14 @@ async function stored({ streams, settings, provider }: Work): Promise<SignalStre
 function shown(stream: SignalStream) {
   const { provider, transmitter, streamId, audiences, pollUrl, status, reason, failure } = stream;
   return {
-    ...{ provider, transmitter, streamId, audiences, pollUrl, status, reason, failure },
+    provider,
+    transmitter,
+    streamId,
+    audiences,
+    pollUrl,
+    status,
+    reason,
+    failure,
     connectedAt: stream.connectedAt.toISOString(),
     seenAt: stream.seenAt.toISOString(),
     verifiedAt: stream.verifiedAt?.toISOString() ?? null,

@@ -58,7 +58,9 @@ export function CodeSignIn({ startSession, close }: CodeSignInProps) {
   }, []);
   const accept = async (account: HandedAccount, token: string) => {
     const { accountId, key, encryptionMode: mode, settings } = account;
-    await (key !== null && adoptPin(pinsOf(accountId), { mode, settings }));
+    if (key !== null) {
+      await adoptPin(pinsOf(accountId), { mode, settings });
+    }
     unused.current = null;
     startSession({ token, accountId });
   };

@@ -184,7 +184,9 @@ function explainProvider(
     provider: id,
     isRequired: auth.requiredLoginProviders.includes(id),
     isConfigured: provider !== undefined || (id === CERTIFICATES && mtls.enabled),
-    ...{ identity, rules, verdict },
+    identity,
+    rules,
+    verdict,
     sentences: statements.map(({ message }) => message),
     statements,
   };

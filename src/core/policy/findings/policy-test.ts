@@ -48,7 +48,9 @@ export function outcomeFor(
     isKeyless: person.accountMode === 'keyless',
     identities: identities.map((identity) => ({
       ...identity,
-      ...{ reason: null, checkedAt: now, failures: 0 },
+      reason: null,
+      checkedAt: now,
+      failures: 0,
     })),
   };
   const access = judgeProviders(auth.requiredLoginProviders, account, auth.offboarding, now);

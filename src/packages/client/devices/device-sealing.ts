@@ -130,7 +130,8 @@ export async function sealAccount(
   const options = optionsFor(device.origins, linkSecret);
   const { key, settings, ...facts } = factsOf(account);
   const text = JSON.stringify({
-    ...{ v: DEVICE_VERSION, ...facts },
+    v: DEVICE_VERSION,
+    ...facts,
     ...(key !== null && { secret: base64UrlOf(key.bytes) }),
     ...(settings !== null && { settings }),
   });

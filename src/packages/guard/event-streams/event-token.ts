@@ -35,8 +35,11 @@ export async function readEventToken(
   { issuer, audience, jti, now }: EventExpectation,
 ): Promise<SessionEvent> {
   const { payload } = await jwtVerify(token, keys.find, {
-    ...{ algorithms: ['RS256'], typ: 'secevent+jwt', issuer },
-    ...{ audience: [audience].flat(), requiredClaims: ['jti', 'iat', 'events'] },
+    algorithms: ['RS256'],
+    typ: 'secevent+jwt',
+    issuer,
+    audience: [audience].flat(),
+    requiredClaims: ['jti', 'iat', 'events'],
     currentDate: new Date(now),
   });
   if (payload.jti !== jti) {

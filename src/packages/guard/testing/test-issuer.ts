@@ -130,8 +130,14 @@ export class TestIssuer {
     const { account = random.uuid(), sid = random.uuid(), login, email } = session;
     const iat = Math.floor(clock.now() / 1000);
     return {
-      ...{ iss: this.url, aud: this.resource, sub: account, sid, client_id: 'gatehouse' },
-      ...{ iat, exp: iat + (session.tokenSeconds ?? TOKEN_SECONDS), jti: random.uuid() },
+      iss: this.url,
+      aud: this.resource,
+      sub: account,
+      sid,
+      client_id: 'gatehouse',
+      iat,
+      exp: iat + (session.tokenSeconds ?? TOKEN_SECONDS),
+      jti: random.uuid(),
       auth_time: iat,
       session_exp: iat + (session.sessionSeconds ?? SESSION_SECONDS),
       login_method: session.loginMethod ?? 'device-key',
@@ -246,12 +252,17 @@ export class TestIssuer {
     const jwks_uri = `${url}/v1/oauth/jwks`;
     return {
       '/.well-known/oauth-authorization-server': {
-        ...{ issuer: url, jwks_uri, response_types_supported: [] },
+        issuer: url,
+        jwks_uri,
+        response_types_supported: [],
         token_endpoint: `${url}/v1/oauth/token`,
         introspection_endpoint: `${url}/v1/oauth/introspect`,
       },
       '/.well-known/ssf-configuration': {
-        ...{ issuer: url, jwks_uri, spec_version: '1_0', delivery_methods_supported: [POLL] },
+        issuer: url,
+        jwks_uri,
+        spec_version: '1_0',
+        delivery_methods_supported: [POLL],
         configuration_endpoint: `${url}/v1/ssf/streams`,
         authorization_schemes: [{ spec_urn: 'urn:ietf:rfc:6749' }],
       },
@@ -261,7 +272,9 @@ export class TestIssuer {
 
   private describe(id: string): object {
     return {
-      ...{ stream_id: id, iss: this.url, aud: this.resource },
+      stream_id: id,
+      iss: this.url,
+      aud: this.resource,
       delivery: { method: POLL, endpoint_url: `${this.url}/v1/ssf/poll/${id}` },
       events_delivered: [SESSION_REVOKED],
     };
@@ -280,7 +293,10 @@ export class TestIssuer {
     const { alg, publicJwk } = this.tokenKey;
     const currentDate = new Date(this.runtime.clock.now());
     const claims = await jwtVerify(form.get('token') ?? '', await importJWK(publicJwk, alg), {
-      ...{ issuer: this.url, audience: this.resource, typ: 'at+jwt', currentDate },
+      issuer: this.url,
+      audience: this.resource,
+      typ: 'at+jwt',
+      currentDate,
     }).then(
       ({ payload }) => payload,
       () => null,

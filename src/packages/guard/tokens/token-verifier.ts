@@ -48,8 +48,13 @@ export class TokenVerifier {
   private read(token: string, now: number, clockTolerance = 0): ReturnType<typeof jwtVerify> {
     const { issuer, resource, tokenAlg } = this.settings;
     return jwtVerify(token, this.keys.find, {
-      ...{ algorithms: [tokenAlg], typ: TYPE, issuer, audience: resource },
-      ...{ requiredClaims: REQUIRED_CLAIMS, currentDate: new Date(now), clockTolerance },
+      algorithms: [tokenAlg],
+      typ: TYPE,
+      issuer,
+      audience: resource,
+      requiredClaims: REQUIRED_CLAIMS,
+      currentDate: new Date(now),
+      clockTolerance,
     });
   }
 

@@ -54,7 +54,8 @@ export class AdminLoginService {
     const [state, browser] = [random.secret(), random.secret()];
     const kept = {
       redirectUri: `${publicUrl}${CALLBACK_PATH}`,
-      ...{ nonce: random.secret(), codeVerifier: random.secret() },
+      nonce: random.secret(),
+      codeVerifier: random.secret(),
     };
     const url = await provider.authorizationUrl({ ...kept, state }).catch((error: unknown) => {
       throw toRefusal(error, provider.id);
@@ -63,9 +64,12 @@ export class AdminLoginService {
     const expiresAt = new Date(clock.now() + LIFETIME_MS);
     await this.flows.add('admin-login', state, contents, expiresAt);
     void reply.setCookie(this.cookie, browser, {
-      ...{ httpOnly: true, secure: this.sessions.isSecure, path: '/' },
+      httpOnly: true,
+      secure: this.sessions.isSecure,
+      path: '/',
       // The redirect comes from the provider, with which browsers do not send a strict cookie.
-      ...{ sameSite: 'lax', maxAge: LIFETIME_MS / 1000 },
+      sameSite: 'lax',
+      maxAge: LIFETIME_MS / 1000,
     });
     return url.href;
   }

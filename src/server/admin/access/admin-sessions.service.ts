@@ -41,8 +41,11 @@ export class AdminSessionsService {
   /** Stores the session with its audit event, and sends its cookie. @throws AppError `unavailable` */
   async begin(caller: AdminCaller, origin: SessionOrigin, reply: FastifyReply): Promise<void> {
     await this.audit.record({
-      ...{ kind: 'admin-logged-in', actor: caller.name, accountId: null },
-      ...{ ...origin, reason: caller.role },
+      kind: 'admin-logged-in',
+      actor: caller.name,
+      accountId: null,
+      ...origin,
+      reason: caller.role,
     });
     const { clock, random } = this.runtime;
     const secret = random.secret();
@@ -50,7 +53,10 @@ export class AdminSessionsService {
     const expiresAt = new Date(clock.now() + sessionMs);
     await this.flows.add('admin-session', secret, caller, expiresAt);
     void reply.setCookie(this.cookie, secret, {
-      ...{ httpOnly: true, secure: this.isSecure, sameSite: 'strict', path: '/' },
+      httpOnly: true,
+      secure: this.isSecure,
+      sameSite: 'strict',
+      path: '/',
       maxAge: sessionMs / 1000,
     });
   }

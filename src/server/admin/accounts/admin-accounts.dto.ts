@@ -114,7 +114,9 @@ class ExplainedProviderDto {
   @ApiProperty() isConfigured!: boolean;
 
   @ApiProperty({
-    ...{ nullable: true, type: 'object', additionalProperties: true },
+    nullable: true,
+    type: 'object',
+    additionalProperties: true,
     description: 'The identity with the facts that the provider gave.',
   })
   identity!: object | null;
@@ -123,7 +125,9 @@ class ExplainedProviderDto {
   rules!: object | null;
 
   @ApiProperty({
-    ...{ nullable: true, type: 'object', additionalProperties: true },
+    nullable: true,
+    type: 'object',
+    additionalProperties: true,
     description: 'What the rules say of the facts.',
   })
   verdict!: object | null;
@@ -153,7 +157,8 @@ export class AccountExplanationDto {
   @ApiProperty({ enum: ['allowed', 'refused'] }) decision!: 'allowed' | 'refused';
 
   @ApiProperty({
-    ...{ nullable: true, type: String },
+    nullable: true,
+    type: String,
     enum: ['account-disabled', 'provider-required', 'not-eligible', null],
   })
   code!: 'account-disabled' | 'provider-required' | 'not-eligible' | null;

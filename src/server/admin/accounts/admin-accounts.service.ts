@@ -90,7 +90,15 @@ function toIdentity(identity: AdministeredIdentity): AdminIdentityDto {
   const { provider, subject, login, facts, connectedAt } = identity;
   const { status, reason, checkedAt, nextCheckAt, failures } = identity;
   return {
-    ...{ provider, subject, login, email: facts?.email ?? null, connectedAt },
-    ...{ status, reason, checkedAt, nextCheckAt, failures },
+    provider,
+    subject,
+    login,
+    email: facts?.email ?? null,
+    connectedAt,
+    status,
+    reason,
+    checkedAt,
+    nextCheckAt,
+    failures,
   };
 }

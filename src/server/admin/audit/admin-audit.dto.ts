@@ -69,7 +69,9 @@ export class AuditQueryDto {
   until?: number;
 
   @ApiProperty({
-    ...{ required: false, minimum: 1, maximum: 1_000_000 },
+    required: false,
+    minimum: 1,
+    maximum: 1_000_000,
     description: 'Events of a page, 1 to 200 (default 50); of an export, at most (default 100000).',
   })
   @IsOptional()

@@ -28,13 +28,11 @@ export class NewInvitationDto {
   expiresInSeconds!: number;
 
   @ApiProperty({
-    ...{
-      required: false,
-      nullable: true,
-      type: String,
-      minLength: 1,
-      maxLength: INVITATION_LIMITS.noteLength,
-    },
+    required: false,
+    nullable: true,
+    type: String,
+    minLength: 1,
+    maxLength: INVITATION_LIMITS.noteLength,
     description: 'For administrators; kept in the audit trail too.',
   })
   @IsOptional()

@@ -49,7 +49,11 @@ export class AdminInvitationsService {
     const wanted = { uses, expiresAt, note };
     const id = await this.invitations.create(code, wanted, { actor, address }, new Date(now));
     this.audit.log({
-      ...{ kind: 'invitation-created', actor, address, accountId: null, invitationId: id },
+      kind: 'invitation-created',
+      actor,
+      address,
+      accountId: null,
+      invitationId: id,
       ...(note !== null && { reason: note }),
     });
     const formatted = showInvitationCode(code);

@@ -13,7 +13,8 @@ class CheckCountsDto {
   @ApiTimeOrNull() oldestDueAt!: number | null;
 
   @ApiProperty({
-    ...{ type: 'object', additionalProperties: { type: 'number' } },
+    type: 'object',
+    additionalProperties: { type: 'number' },
     description: 'Re-checks that this replica has done since its start, by outcome.',
   })
   done!: Readonly<Record<string, number>>;
@@ -61,7 +62,8 @@ export class OverviewDto {
   @ApiProperty() accounts!: CountedAccountsDto;
 
   @ApiProperty({
-    ...{ nullable: true, type: CountedRequestsDto },
+    nullable: true,
+    type: CountedRequestsDto,
     description: 'Requests of programs; null = this server takes none.',
   })
   requests!: CountedRequestsDto | null;

@@ -64,12 +64,16 @@ export class AdminProvidersService {
     const { providers, mtls } = this.admission.policy;
     const isRequired = (id: string): boolean => this.auth.requiredLoginProviders.includes(id);
     const configured = providers.map(({ id, displayName, type }) => ({
-      ...{ id, displayName, type },
+      id,
+      displayName,
+      type,
       isRequired: isRequired(id),
     }));
     const certificates = {
-      ...{ id: CERTIFICATES, displayName: 'Client certificates' },
-      ...{ type: 'certificate' as const, isRequired: isRequired(CERTIFICATES) },
+      id: CERTIFICATES,
+      displayName: 'Client certificates',
+      type: 'certificate' as const,
+      isRequired: isRequired(CERTIFICATES),
     };
     return mtls.enabled ? [...configured, certificates] : configured;
   }

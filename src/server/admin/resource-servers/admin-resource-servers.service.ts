@@ -31,12 +31,21 @@ export class AdminResourceServersService {
     ]);
     const resourceServers = this.servers.map(
       ({ id, name, resource, requireProviders, allowKeyless, ...token }) => ({
-        ...{ id, name, resource, requireProviders, allowKeyless, claims: token.claims },
-        ...{ maxTokenSeconds: token.maxTokenSeconds, tokenAlg: token.tokenAlg },
+        id,
+        name,
+        resource,
+        requireProviders,
+        allowKeyless,
+        claims: token.claims,
+        maxTokenSeconds: token.maxTokenSeconds,
+        tokenAlg: token.tokenAlg,
         requests: series
           .filter(({ labels }) => labels['resource_server'] === id)
           .map(({ labels: { request = '', outcome = '', reason = '' }, value: count }) => ({
-            ...{ request, outcome, reason, count },
+            request,
+            outcome,
+            reason,
+            count,
           })),
         streams: streams.filter(({ resourceServer }) => resourceServer === id).map(toDto),
       }),

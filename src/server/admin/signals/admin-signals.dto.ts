@@ -24,7 +24,9 @@ class ProviderStreamDto {
   @ApiProperty({ enum: DELIVERIES }) delivery!: (typeof DELIVERIES)[number];
 
   @ApiProperty({
-    ...{ enum: STATUSES, nullable: true, type: String },
+    enum: STATUSES,
+    nullable: true,
+    type: String,
     description: 'At the transmitter; null = `gatehouse signals connect` has not made it.',
   })
   status!: StreamStatus | null;
@@ -63,7 +65,8 @@ class ProviderSignalsDto {
   @ApiProperty({ nullable: true, type: ProviderStreamDto }) stream!: ProviderStreamDto | null;
 
   @ApiProperty({
-    ...{ nullable: true, type: ProviderDirectoryDto },
+    nullable: true,
+    type: ProviderDirectoryDto,
     description: 'Counted again after 30 seconds.',
   })
   directory!: ProviderDirectoryDto | null;
@@ -91,7 +94,8 @@ class UnmatchedPersonDto {
 
 export class RefusedPersonDto extends ReasonDto {
   @ApiProperty({
-    ...{ minLength: 1, maxLength: 320 },
+    minLength: 1,
+    maxLength: 320,
     description: 'Subject, external id, user name or e-mail address; or the id of the list.',
   })
   @Matches(/^[^\p{Cc}]*$/u, { message: 'name must not have control characters' })

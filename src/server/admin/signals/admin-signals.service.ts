@@ -92,7 +92,11 @@ function streamOf(provider: Provider, streams: readonly SignalStream[]): Reporte
   );
   const { status = null, reason = null, failure = null, seenAt, verifiedAt } = found ?? {};
   return {
-    ...{ transmitter, delivery, status, reason, failure },
+    transmitter,
+    delivery,
+    status,
+    reason,
+    failure,
     seenAt: seenAt?.getTime() ?? null,
     verifiedAt: verifiedAt?.getTime() ?? null,
   };
@@ -107,7 +111,12 @@ function directoryOf(
   }
   const { people, active, linked: matched, ambiguous, recentlyDeactivated } = counts;
   return {
-    ...{ people, active, matched, unmatched: people - matched, ambiguous, recentlyDeactivated },
+    people,
+    active,
+    matched,
+    unmatched: people - matched,
+    ambiguous,
+    recentlyDeactivated,
     isRequired: settings.required,
   };
 }

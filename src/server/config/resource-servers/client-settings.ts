@@ -94,8 +94,11 @@ function readKeySource(entry: KeysEntry, field: string, read: FileReader): KeySo
   return ca === null || bearer === null
     ? null
     : {
-        ...{ jwksUri, caFile: ca.path, ca: ca.value },
-        ...{ bearerFile: bearer.path, bearer: bearer.value },
+        jwksUri,
+        caFile: ca.path,
+        ca: ca.value,
+        bearerFile: bearer.path,
+        bearer: bearer.value,
       };
 }
 

@@ -75,7 +75,11 @@ export class KeyedSignupService {
     if (accountId !== null) {
       const { id: sessionId, address } = session;
       this.audit.log({
-        ...{ kind: 'invitation-used', actor, accountId, invitationId, sessionId },
+        kind: 'invitation-used',
+        actor,
+        accountId,
+        invitationId,
+        sessionId,
         ...(address !== null && { address }),
       });
     }

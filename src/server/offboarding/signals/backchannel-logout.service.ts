@@ -70,7 +70,8 @@ export class BackchannelLogoutService {
     }
     this.signals.announce(providerId, made.due);
     await this.received.note({
-      ...{ provider: providerId, kind: 'backchannel-logout' },
+      provider: providerId,
+      kind: 'backchannel-logout',
       receivedAt: new Date(now),
     });
   }

@@ -72,7 +72,8 @@ export class UniversalLogoutService {
       this.changes.announceSignal(effect, about);
     }
     await this.received.note({
-      ...{ provider, kind: 'global-token-revocation' },
+      provider,
+      kind: 'global-token-revocation',
       receivedAt: new Date(now),
     });
     if (found === null) {

@@ -141,7 +141,9 @@ export class GoogleDirectory {
     signal: AbortSignal | undefined,
   ): Promise<v.InferOutput<typeof GROUPS>> {
     const query = {
-      ...{ userKey: member, maxResults: LARGEST_PAGE, fields: 'nextPageToken,groups(email)' },
+      userKey: member,
+      maxResults: LARGEST_PAGE,
+      fields: 'nextPageToken,groups(email)',
       ...(pageToken !== '' && { pageToken }),
     };
     const page = await this.read(['groups'], query, GROUPS, signal);

@@ -36,7 +36,10 @@ export class RevocationTokens {
     this.refuseForeign(token);
     const { issuer, subject, endpoint: audience, jwksUri } = this.settings;
     const { payload } = await this.keys.verify(jwksUri, token, {
-      ...{ issuer, audience, typ: TYPE, requiredClaims: ['sub', 'exp', 'jti'] },
+      issuer,
+      audience,
+      typ: TYPE,
+      requiredClaims: ['sub', 'exp', 'jti'],
       algorithms: [...SIGNATURE_ALGORITHMS],
       clockTolerance: CLOCK_TOLERANCE_SECONDS,
       currentDate: new Date(this.clock.now()),

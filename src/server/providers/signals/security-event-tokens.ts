@@ -103,7 +103,9 @@ export class SecurityEventTokens {
     this.refuseForeign(token, audiences);
     const { jwksUri } = await this.metadata.current();
     const options = {
-      ...{ issuer: this.settings.transmitter, audience: [...audiences], typ: TYPE },
+      issuer: this.settings.transmitter,
+      audience: [...audiences],
+      typ: TYPE,
       algorithms: [...SIGNATURE_ALGORITHMS],
       currentDate: new Date(this.clock.now()),
     };

@@ -146,8 +146,11 @@ export class AccountAdminRepository {
 }
 
 const SHOWN = {
-  ...{ id: true, createdAt: true, keyMode: true },
-  ...{ encryptionMode: true, disabledAt: true },
+  id: true,
+  createdAt: true,
+  keyMode: true,
+  encryptionMode: true,
+  disabledAt: true,
 } as const;
 
 function toAdministered(identity: IdentityEntity): AdministeredIdentity {

@@ -74,7 +74,8 @@ export class AdministrationCountsRepository {
     const { total = 0, disabled = 0, ineligible = 0, estimate = '0' } = row ?? {};
     return {
       total: total > COUNTED ? Math.max(Number(estimate), total) : total,
-      ...{ disabled, ineligible },
+      disabled,
+      ineligible,
     };
   }
 

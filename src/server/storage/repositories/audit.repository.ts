@@ -168,7 +168,12 @@ function toStored(event: EventRow): StoredAuditEvent {
   const { subject, login, email } = event;
   const { account_id: accountId, session_id: sessionId, invitation_id: invitationId } = event;
   return {
-    ...{ id, at: at.getTime(), kind, actor, accountId, count },
+    id,
+    at: at.getTime(),
+    kind,
+    actor,
+    accountId,
+    count,
     ...(sessionId !== null && { sessionId }),
     ...(address !== null && { address }),
     ...(subject !== null && { subject }),

@@ -20,7 +20,9 @@ const EXPIRING = [
 
 /** A sign-out is at most seven days old when it arrives: an older login at the provider decides nothing. */
 const OLD_LOGINS = {
-  ...{ table: 'identity_signal', key: 'ctid', column: 'at' },
+  table: 'identity_signal',
+  key: 'ctid',
+  column: 'at',
   where: `"source" = 'sign-out' AND "is_allowed" AND "at" < now() - interval '8 days'`,
 };
 

@@ -105,7 +105,11 @@ export class IdentityRepository {
       .insert()
       .into(IdentityEntity)
       .values({
-        ...{ id: this.random.uuid(), accountId, provider, subject, connectedAt: checkedAt },
+        id: this.random.uuid(),
+        accountId,
+        provider,
+        subject,
+        connectedAt: checkedAt,
         ...confirmed(proven),
         eligibilityNextCheckAt: proven.firstCheckAt,
         credentials: sealed,

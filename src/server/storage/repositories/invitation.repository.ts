@@ -100,7 +100,11 @@ export class InvitationRepository {
       const row = { id, codeHash: hashOf(code), note, uses, createdBy: actor };
       await tx.manager.insert(InvitationEntity, { ...row, createdAt: now, expiresAt });
       const event: AuditEvent = {
-        ...{ kind: 'invitation-created', actor, ...by, accountId: null, invitationId: id },
+        kind: 'invitation-created',
+        actor,
+        ...by,
+        accountId: null,
+        invitationId: id,
         ...(note !== null && { reason: note }),
       };
       await insertAuditEvents(tx, [event], now);

@@ -143,8 +143,14 @@ async function upsert(
     .insert()
     .into(PushTokenEntity)
     .values({
-      ...{ id, accountId, sessionId, token, tokenHash, ...times },
-      ...{ clientServerUrl: clientServerUrl ?? null, name: name ?? null },
+      id,
+      accountId,
+      sessionId,
+      token,
+      tokenHash,
+      ...times,
+      clientServerUrl: clientServerUrl ?? null,
+      name: name ?? null,
       platform: platform ?? null,
     })
     .orUpdate([...given, 'session_id', 'updated_at'], ['account_id', 'token_hash'])

@@ -23,7 +23,9 @@ export function Receivers({ account, own, session, endSession, notify, reload }:
       reload();
     });
   const remove = async ({ token }: SavedPushToken) => {
-    await (token === own && unsubscribe());
+    if (token === own) {
+      await unsubscribe();
+    }
     await client.removePushToken(token);
   };
   const rename = ({ token }: SavedPushToken, name: string) =>

@@ -68,10 +68,17 @@ export async function showTest(title: string, body: string): Promise<boolean> {
     return false;
   }
   const message: WebPushMessage = {
-    ...{ title, body, tag: 'gatehouse-test', createdAt: Date.now(), foregroundBehavior: 'full' },
+    title,
+    body,
+    tag: 'gatehouse-test',
+    createdAt: Date.now(),
+    foregroundBehavior: 'full',
     target: {
-      ...{ topic: 'ready', serverUrl: serverUrl(), sessionId: 'gatehouse-test' },
-      ...{ requestId: null, eventId: null },
+      topic: 'ready',
+      serverUrl: serverUrl(),
+      sessionId: 'gatehouse-test',
+      requestId: null,
+      eventId: null,
     },
   };
   const { port1, port2 } = new MessageChannel();

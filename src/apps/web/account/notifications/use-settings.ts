@@ -151,7 +151,9 @@ async function readFirst(
   try {
     const write: typeof settings.write = (content, version) => settings.write(content, version);
     const fields = await readSettings({ settings: { read, write } }, access);
-    await (!isSaved && requireOwnKey(clientFor(), key, profile.id));
+    if (!isSaved) {
+      await requireOwnKey(clientFor(), key, profile.id);
+    }
     return fields;
   } catch (error) {
     if (error instanceof SettingsUnreadable) {

@@ -61,7 +61,9 @@ async function signedOutNotice(error: unknown): Promise<Notice> {
     return error === null ? done(() => t.security.signedOut) : failure(error);
   }
   // The server has not removed the push token.
-  await (unavailableReason() === null && unsubscribe().catch(() => undefined));
+  if (unavailableReason() === null) {
+    await unsubscribe().catch(() => undefined);
+  }
   return problem(() => t.security.signedOutHere);
 }
 

@@ -148,7 +148,9 @@ export class DirectoryNameRepository {
       return null;
     }
     const hasNamesake = active > 1 || (await hasOtherOwner(tx, match, provider, name, subject));
-    await (active === 1 && link(tx, person.id, subject, true));
+    if (active === 1) {
+      await link(tx, person.id, subject, true);
+    }
     await setAmbiguous(tx, person.id, hasNamesake);
     return hasNamesake ? null : { isAllowed: true, personId: person.id };
   }

@@ -104,7 +104,9 @@ export class DirectoryPersonRepository {
        ON CONFLICT DO NOTHING RETURNING ${COLUMNS}`,
       [this.random.uuid(), provider, ...valuesOf(person), now],
     );
-    await (inserted !== undefined && noteActive(tx, inserted, now));
+    if (inserted !== undefined) {
+      await noteActive(tx, inserted, now);
+    }
     return inserted ?? null;
   }
 
@@ -211,7 +213,13 @@ export class DirectoryPersonRepository {
     const { rows, last } = await readPage<UnmatchedPerson>(this.database, page);
     const people = rows.map(
       ({ id, userName, externalId, isActive, isAmbiguous, changedAt, isRefused }) => ({
-        ...{ id, userName, externalId, isActive, isAmbiguous, changedAt, isRefused },
+        id,
+        userName,
+        externalId,
+        isActive,
+        isAmbiguous,
+        changedAt,
+        isRefused,
       }),
     );
     return { people, next: last?.id ?? null };

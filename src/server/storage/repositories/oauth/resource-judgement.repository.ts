@@ -82,7 +82,8 @@ export class ResourceJudgementRepository {
       const due = rows.map((row) => ({ ...row, expiresAt: row.expiresAt.getTime() }));
       const judgements = await judge(due, tx);
       const judged = due.map(({ id, accountId }, index) => ({
-        ...{ id, accountId },
+        id,
+        accountId,
         judgement: judgements[index] ?? { code: 'internal' },
       }));
       const kept = judged.flatMap(({ id, judgement }) =>

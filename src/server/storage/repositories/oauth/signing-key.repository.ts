@@ -34,7 +34,9 @@ export class SigningKeyRepository {
   async all(): Promise<SigningKeyRecord[]> {
     const keys = await this.keys.find({ order: { signsFrom: 'ASC', kid: 'ASC' } });
     return keys.map(({ kid, alg, privateKey, signsFrom }) => ({
-      ...{ kid, alg, signsFrom: signsFrom.getTime() },
+      kid,
+      alg,
+      signsFrom: signsFrom.getTime(),
       privateKey: this.box.open('signing-key', kid, privateKey),
     }));
   }

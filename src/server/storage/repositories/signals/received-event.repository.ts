@@ -166,7 +166,9 @@ export class ReceivedEventRepository {
       return { outcome: 'ambiguous' };
     }
     const subjects = id === undefined || free.includes(id) ? free : [id, ...free];
-    await (!isAllowed && free.length > 0 && removeOlderYes(tx, provider, emails, event.at));
+    if (!isAllowed && free.length > 0) {
+      await removeOlderYes(tx, provider, emails, event.at);
+    }
     if (subjects.length === 0) {
       const kept = emails.map((email) => ({ provider, email, isAllowed, at: event.at }));
       return this.keep(tx, kept, event.origin, now);
