@@ -48,7 +48,11 @@ export function handoverWords(device: DeviceIdentity, account: HandoverFacts): r
   const { accountId, keyMode, encryptionMode, accountKey, nonce } = account;
   return wordsOf([
     ...identity(device),
-    ...[accountId, keyMode, encryptionMode, accountKey ?? '', nonce],
+    accountId,
+    keyMode,
+    encryptionMode,
+    accountKey ?? '',
+    nonce,
   ]);
 }
 

@@ -36,7 +36,10 @@ export class AnswersService {
     }
     const { storagePolicy } = this.encryption;
     const stored = await this.answers.answer(
-      ...[caller, id, sealed ?? null, this.clock.now()],
+      caller,
+      id,
+      sealed ?? null,
+      this.clock.now(),
       (mode) => sealed !== undefined && requireContentKind(storagePolicy, mode, 'e2ee'),
     );
     if (stored.outcome === 'stored') {

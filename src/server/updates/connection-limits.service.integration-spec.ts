@@ -53,7 +53,14 @@ beforeEach(async () => {
     settings.updates,
   );
   http = createServer();
-  const engine = new UpdatesEngine({}, policy, queue, limits, new MetricsService());
+  const engine = new UpdatesEngine(
+    policy,
+    queue,
+    limits,
+    new MetricsService(),
+    settings.http,
+    settings.updates,
+  );
   engine.attach(http, { path: '/v1/updates' });
   sockets = new Server().bind(engine);
   connections.bind(sockets);

@@ -9,8 +9,7 @@ import { pollUntil } from '../../common/runtime/poll-until.js';
 import { Timers } from '../../common/runtime/timers.js';
 import { updatesConfig } from '../config/updates.config.js';
 import { cutOff } from './connection-transport.js';
-import { UpdatesEngineService } from './updates-engine.service.js';
-import { refuseUpgrade } from './updates.engine.js';
+import { refuseUpgrade, UpdatesEngine } from './updates.engine.js';
 
 export const UPDATES_PATH = '/v1/updates';
 
@@ -30,7 +29,7 @@ const CLOSE_LIMIT_MS = 1000;
 export class UpdatesAdapter extends IoAdapter {
   constructor(
     private readonly host: HttpAdapterHost,
-    private readonly engines: UpdatesEngineService,
+    private readonly engine: UpdatesEngine,
     private readonly timers: Timers,
     @Inject(CLUSTER_ADAPTER) private readonly clusterAdapter: ClusterAdapter | null,
     @Inject(updatesConfig.KEY) private readonly updates: ConfigType<typeof updatesConfig>,
@@ -44,13 +43,12 @@ export class UpdatesAdapter extends IoAdapter {
       connectTimeout: AUTHENTICATION_MS,
       ...(this.clusterAdapter && { adapter: this.clusterAdapter }),
     });
-    const engine = this.engines.create();
     const http = this.host.httpAdapter.getHttpServer() as HttpServer;
-    engine.attach(http, { path: UPDATES_PATH, destroyUpgrade: false });
+    this.engine.attach(http, { path: UPDATES_PATH, destroyUpgrade: false });
     // Before the listeners of Engine.IO, which knows the path with a slash alone.
     http.prependListener('request', addSlash).prependListener('upgrade', addSlash);
     http.on('upgrade', (request: IncomingMessage) => this.refuseOtherUpgrade(request));
-    return server.bind(engine);
+    return server.bind(this.engine);
   }
 
   /** The gateway handles `ping` itself: Nest would subscribe to every connection even so. */

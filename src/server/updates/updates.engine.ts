@@ -1,10 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Logger } from '@nestjs/common';
+import type { ConfigType } from '@nestjs/config';
 import { Server, type ErrorCallback, type Socket, type Transport } from 'engine.io';
 import { WebSocketServer, type ServerOptions, type WebSocket } from 'ws';
 import { answerBytes, refusalAnswer, requestIdFrom, toAppError } from '../http/error.filter.js';
 import { invalidRequest, type AppError } from '../../common/errors.js';
 import { hasSecondHost, SECOND_HOST } from '../http/request-rules.js';
+import type { httpConfig } from '../config/http.config.js';
+import type { updatesConfig } from '../config/updates.config.js';
 import type { MetricsService } from '../metrics/metrics.service.js';
 import type { ConnectionLimitsService, IncomingPacket } from './connection-limits.service.js';
 import { CLOSING_MS } from './connection-transport.js';
@@ -13,6 +16,8 @@ import type { HandshakeQueueService } from './handshake-queue.service.js';
 
 /** The revision of the Engine.IO protocol that Socket.IO 3 and 4 use. */
 const PROTOCOL = '4';
+/** Clients send nothing larger than a `ping`. */
+const MAX_MESSAGE_BYTES = 16 * 1024;
 /** Messages are small: many fragments cost far more memory than their bytes. */
 const WEBSOCKET_LIMITS = { closeTimeout: CLOSING_MS, maxFragments: 64, maxBufferedChunks: 1024 };
 
@@ -42,13 +47,24 @@ export class UpdatesEngine extends Server {
   private readonly logger = new Logger('Updates');
 
   constructor(
-    options: ConstructorParameters<typeof Server>[0],
     private readonly policy: ConnectionPolicyService,
     private readonly queue: HandshakeQueueService,
     private readonly limits: ConnectionLimitsService,
     private readonly metrics: MetricsService,
+    { corsOrigins }: ConfigType<typeof httpConfig>,
+    { transports }: ConfigType<typeof updatesConfig>,
   ) {
-    super({ ...options, wsEngine: BoundedWebSocketServer });
+    super({
+      transports: [...transports],
+      maxHttpBufferSize: MAX_MESSAGE_BYTES,
+      httpCompression: false,
+      perMessageDeflate: false,
+      wsEngine: BoundedWebSocketServer,
+      // Browsers send a preflight before a request, but not before a WebSocket.
+      ...(transports.includes('polling') && {
+        cors: { origin: corsOrigins.includes('*') ? '*' : [...corsOrigins] },
+      }),
+    });
     this.on('connection', (connection: Socket) => limits.opened(connection));
   }
 

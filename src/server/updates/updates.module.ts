@@ -1,7 +1,10 @@
 import { ConfigurableModuleBuilder, Module } from '@nestjs/common';
 import type { Cluster, Redis } from 'ioredis';
 import { AuthModule } from '../auth/auth.module.js';
+import { httpConfig } from '../config/http.config.js';
+import { updatesConfig } from '../config/updates.config.js';
 import { MetricsModule } from '../metrics/metrics.module.js';
+import { MetricsService } from '../metrics/metrics.service.js';
 import { LiveConnectionsModule } from './live-connections.module.js';
 import { ConnectionLimitsService } from './connection-limits.service.js';
 import { UnauthenticatedConnectionsService } from './unauthenticated-connections.service.js';
@@ -10,7 +13,7 @@ import { HandshakeQueueService } from './handshake-queue.service.js';
 import { ConnectionPolicyService } from './connection-policy.service.js';
 import { HandshakeService } from './handshake.service.js';
 import { CLUSTER_ADAPTER, UpdatesAdapter, type ClusterAdapter } from './updates.adapter.js';
-import { UpdatesEngineService } from './updates-engine.service.js';
+import { UpdatesEngine } from './updates.engine.js';
 import { UpdatesGateway } from './updates.gateway.js';
 
 export interface UpdatesOptions {
@@ -35,8 +38,20 @@ const { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN } =
     HandshakeQueueService,
     UnauthenticatedConnectionsService,
     UpdatesAdapter,
-    UpdatesEngineService,
     UpdatesGateway,
+    {
+      provide: UpdatesEngine,
+      inject: [
+        ConnectionPolicyService,
+        HandshakeQueueService,
+        ConnectionLimitsService,
+        MetricsService,
+        httpConfig.KEY,
+        updatesConfig.KEY,
+      ],
+      useFactory: (...parts: ConstructorParameters<typeof UpdatesEngine>) =>
+        new UpdatesEngine(...parts),
+    },
     { provide: CLUSTER_ADAPTER, inject: [MODULE_OPTIONS_TOKEN], useFactory: clusterAdapterOver },
   ],
 })

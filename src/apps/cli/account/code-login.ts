@@ -75,8 +75,7 @@ export async function logInWithCode(
     await session.logOut().catch(() => undefined);
     throw error instanceof DeviceSealError ? explained(error) : error;
   }
-  const { token, accountId } = approved;
-  return { token, accountId, created: false };
+  return { token: approved.token, accountId: approved.accountId, created: false };
 }
 
 /** Checked before a code is shown, because only one key per server can be stored. */

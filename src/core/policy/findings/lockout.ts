@@ -11,7 +11,7 @@ import {
 import { hasKeysForAnswers } from '../admission/answers.js';
 import { redirectTarget } from '../admission/feature-document.js';
 import type { FINDING_MESSAGES } from '../messages/finding-messages.js';
-import { state, type MessageArguments } from '../messages/messages.js';
+import { stateWith, type MessageArguments } from '../messages/messages.js';
 import type { Statement } from '../messages/statement.js';
 import { readUserEntry, type UserEntryKind } from '../eligibility/eligibility.js';
 import { capabilitiesOf, isRestricted, type ProviderRules } from '../eligibility/provider-rules.js';
@@ -39,12 +39,9 @@ export function findLockouts(policy: OperatorPolicy): LockoutFinding[] {
   const table = admissionTable(policy);
   const found = (severity: LockoutFinding['severity'], rules: LockoutRules): LockoutFinding[] =>
     Object.entries(rules).flatMap(([code, find]) => {
-      const result: unknown = find(policy, table);
-      const each: readonly unknown[] = result === false ? [] : [result].flat();
-      return each.map((params) => {
-        const given = params === true ? {} : params;
-        return { severity, ...statement(code, given) };
-      });
+      const result = find(policy, table);
+      const each = result === false ? [] : [result === true ? {} : result].flat();
+      return each.map((params) => ({ severity, ...stateWith(code, params) }));
     });
   return [
     ...found('error', LOCKOUT_ERRORS),
@@ -52,9 +49,6 @@ export function findLockouts(policy: OperatorPolicy): LockoutFinding[] {
     ...found('notice', LOCKOUT_NOTICES),
   ];
 }
-
-/** The types of {@link LockoutRules} match codes and parameters. */
-const statement: (code: string, params: unknown) => Statement = state as never;
 
 /** `mtls` has its own rules. */
 function notConfigured(policy: OperatorPolicy, ids: readonly string[]): string[] {

@@ -29,7 +29,12 @@ export function state<Code extends MessageCode>(
   code: Code,
   ...[given]: MessageArguments<Code>
 ): Statement {
-  const params = (given ?? {}) as Readonly<Record<string, Parameter>>;
+  return stateWith(code, given ?? {});
+}
+
+/** As {@link state}, where the caller knows that the parameters belong to the code. */
+export function stateWith(code: string, given: object): Statement {
+  const params = given as Readonly<Record<string, Parameter>>;
   return { code, params, message: messageIn(MESSAGES, { code, params, message: code }, CODES) };
 }
 

@@ -10,7 +10,7 @@ import type { Login } from '../../auth/sessions/session-issuer.service.js';
 import { ChallengeDto, DeviceKeyLoginDto, LoginAnswerDto } from './device-key.dto.js';
 import { DeviceKeyService } from './device-key.service.js';
 import { LoginChallengeService } from './login-challenge.service.js';
-import { SignupPolicyGuard } from '../../auth/signup-policy.guard.js';
+import { DeviceKeyLoginGuard } from './device-key-login.guard.js';
 
 @ApiTags('auth')
 @Controller('v1/auth')
@@ -34,7 +34,7 @@ export class DeviceKeyController {
   @Post()
   @LoginMethod('key_challenge')
   @Public()
-  @UseGuards(LoginRateGuard, SignupPolicyGuard)
+  @UseGuards(LoginRateGuard, DeviceKeyLoginGuard)
   @Answers(LoginAnswerDto)
   @Refuses(
     'invalid-public-key',

@@ -144,8 +144,11 @@ export class DeviceAuthorizationRepository {
         ]);
       }
       const [row] = await tx.query<{ until: Date | null }>(REFUSED_UNTIL, [
-        ...[accountId, addressGroup, now],
-        ...[USER_CODE_MISSES.perAccount - 1, USER_CODE_MISSES.perAddress - 1],
+        accountId,
+        addressGroup,
+        now,
+        USER_CODE_MISSES.perAccount - 1,
+        USER_CODE_MISSES.perAddress - 1,
       ]);
       if (row !== undefined && row.until !== null) {
         return row.until;

@@ -158,8 +158,14 @@ export class IdentityRepository {
            AND ("issuer" IS NULL OR "issuer" = ANY($8::text[]))
          RETURNING "account_id" AS "accountId"`,
         [
-          ...[provider, subject, facts.login, JSON.stringify(facts)],
-          ...[reason, checkedAt, nextCheckAt, issuers],
+          provider,
+          subject,
+          facts.login,
+          JSON.stringify(facts),
+          reason,
+          checkedAt,
+          nextCheckAt,
+          issuers,
         ],
       );
       if (refused === undefined) {

@@ -125,7 +125,11 @@ export class InvitationRepository {
     session: NewSession,
   ): Promise<InvitedAccount | null> {
     const [account] = await this.database.query<InvitedAccount>(SIGN_UP, [
-      ...[this.random.uuid(), session.createdAt, publicKey, encryptionMode, hashOf(code)],
+      this.random.uuid(),
+      session.createdAt,
+      publicKey,
+      encryptionMode,
+      hashOf(code),
       ...sessionParameters([session]),
     ]);
     return account ?? null;

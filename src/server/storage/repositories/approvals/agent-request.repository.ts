@@ -185,8 +185,16 @@ export class AgentRequestRepository {
       check(mode);
       const { form, bytes } = this.atRest.store('agent-request', content, accountId, id);
       const [row] = await tx.query<RequestRow>(ADD, [
-        ...[this.runtime.random.uuid(), accountId, id, sessionId, form, bytes, hash],
-        ...[new Date(now), new Date(expiresAt), new Date(expiresAt + KEPT_MS)],
+        this.runtime.random.uuid(),
+        accountId,
+        id,
+        sessionId,
+        form,
+        bytes,
+        hash,
+        new Date(now),
+        new Date(expiresAt),
+        new Date(expiresAt + KEPT_MS),
       ]);
       if (row === undefined) {
         return { outcome: 'too-many' };
@@ -256,7 +264,9 @@ type RequestRow = Pick<
 
 async function findKnown(tx: Transaction, accountId: string, id: string, now: number) {
   const [row] = await tx.query<RequestRow & Pick<AgentRequestEntity, 'contentHash'>>(FIND_KNOWN, [
-    ...[accountId, id, new Date(now)],
+    accountId,
+    id,
+    new Date(now),
   ]);
   if (row === undefined) {
     return null;

@@ -138,7 +138,12 @@ export class RequestAnswerRepository {
     return this.database.transaction(async (tx) => {
       await lockAccount(tx, accountId);
       const closed = await tx.query(CLOSE, [
-        ...[accountId, id, sessionId, answeredBy, new Date(now), new Date(now + KEPT_MS)],
+        accountId,
+        id,
+        sessionId,
+        answeredBy,
+        new Date(now),
+        new Date(now + KEPT_MS),
       ]);
       return closed.length === 0 ? null : nextUpdateSeq(tx, accountId);
     });

@@ -58,7 +58,12 @@ export class SignalStreamRepository {
   async save(stream: NewStream): Promise<SignalStream> {
     const { provider, transmitter, streamId, audiences, pollUrl, verificationState } = stream;
     const [saved] = await this.database.query<SignalStream>(SAVE, [
-      ...[provider, transmitter, streamId, audiences, pollUrl, verificationState],
+      provider,
+      transmitter,
+      streamId,
+      audiences,
+      pollUrl,
+      verificationState,
     ]);
     return saved as SignalStream;
   }

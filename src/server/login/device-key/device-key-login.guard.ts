@@ -1,5 +1,5 @@
 import { Injectable, type CanActivate } from '@nestjs/common';
-import { AdmissionService } from './admission.service.js';
+import { AdmissionService } from '../../auth/admission.service.js';
 
 /**
  * Refuses device keys where they are switched off. Other methods learn the identity, and so the row
@@ -7,7 +7,7 @@ import { AdmissionService } from './admission.service.js';
  * its holder may learn if it has an account.
  */
 @Injectable()
-export class SignupPolicyGuard implements CanActivate {
+export class DeviceKeyLoginGuard implements CanActivate {
   constructor(private readonly admission: AdmissionService) {}
 
   canActivate(): boolean {
