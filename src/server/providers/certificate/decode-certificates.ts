@@ -70,7 +70,7 @@ function toBytes(text: string, value: unknown): Buffer | null {
 type Pairs = ReadonlyMap<string, readonly string[]>;
 
 /** A key, its value in quotes or bare, and what separates it from the next pair. */
-const PAIR = /\s*([A-Za-z]+)=(?:"((?:[^"\\]|\\.)*)"|([^",;=]*))(?:([,;])|$)/gy;
+const PAIR = /\s*([A-Za-z]+)=(?:"((?:[^"\\]|\\.)*)"|([^",;]*))(?:([,;])|$)/gy;
 
 /** Envoy's header: elements by `,`, pairs by `;`, values with those characters in quotes. */
 function decodeXfcc(text: string, wanted: 'only' | 'first'): Buffer[] | null {
