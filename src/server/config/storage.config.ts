@@ -101,7 +101,24 @@ type StorageValues = ValuesOf<typeof STORAGE_VARIABLES>;
 
 export function checkStorage(values: StorageValues, report: ConfigurationReport): void {
   checkMasterSecret(values, report);
+  checkSslMode(values, report);
   checkRedis(values, report);
+}
+
+/** Replaces modes that pg takes for `verify-full`, with a warning that would break the JSON of the log. */
+export function strictSslMode(databaseUrl: string): string {
+  const isCompatible = /[?&]uselibpqcompat=true(&|$)/.test(databaseUrl);
+  const mode = /([?&]sslmode=)(prefer|require|verify-ca)(?=&|$)/g;
+  return isCompatible ? databaseUrl : databaseUrl.replaceAll(mode, '$1verify-full');
+}
+
+function checkSslMode({ DATABASE_URL: url }: StorageValues, report: ConfigurationReport): void {
+  if (url !== null && strictSslMode(url) !== url) {
+    const mode = new URL(url).searchParams.get('sslmode');
+    report.warn(
+      `DATABASE_URL has sslmode=${mode}, by which certificates are verified as by verify-full: write verify-full, or no-verify to trust any certificate.`,
+    );
+  }
 }
 
 function checkMasterSecret(values: StorageValues, report: ConfigurationReport): void {

@@ -2,7 +2,7 @@ import pg, { type ClientConfig } from 'pg';
 import { parseIntoClientConfig } from 'pg-connection-string';
 import { trustingContext, type OwnCertificate } from '../network/tls-trust.js';
 import { Clock } from '../../common/runtime/clock.js';
-import type { StorageSettings } from '../config/storage.config.js';
+import { strictSslMode, type StorageSettings } from '../config/storage.config.js';
 import { ReadOnlyDatabaseError } from './storage-errors.js';
 
 /** Access to an external database, read for every connection: a change applies to the next. */
@@ -125,7 +125,7 @@ function toTime(text: string): Date {
 export function connectionTo(access: ExternalDatabase): typeof DatabaseConnection {
   return class extends DatabaseConnection {
     constructor(options?: ClientConfig) {
-      const config = parseIntoClientConfig(access.url);
+      const config = parseIntoClientConfig(strictSslMode(access.url));
       super({ ...options, ...config, ...trustOf(config, access.caBundle) });
     }
   };

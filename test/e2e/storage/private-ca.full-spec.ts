@@ -51,9 +51,13 @@ describe('a database and a Redis with certificates of a private authority', () =
       const cli = await createCliUser();
       const migrated = await cli.run(['migrate'], { ...env, [name]: SERVICE_CA_BUNDLE });
       expect(migrated).toMatchObject({ code: 0 });
-      const running = await start({ [name]: SERVICE_CA_BUNDLE });
+      const DATABASE_URL = `${postgres.url}?sslmode=require`;
+      const running = await start({ [name]: SERVICE_CA_BUNDLE, DATABASE_URL });
       await running.logged(/The database is ready/);
       await running.logged(/Redis is ready/);
+      await running.logged(/DATABASE_URL has sslmode=require/);
+      const lines = running.logs().trim().split('\n');
+      expect(lines.filter((line) => !line.startsWith('{'))).toEqual([]);
       expect((await call(running, 'GET', '/readyz')).status).toBe(200);
       await cli.remove();
     },
