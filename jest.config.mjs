@@ -21,7 +21,7 @@ const withPrograms = {
   globalTeardown: '<rootDir>/test/jest/global-teardown.ts',
 };
 
-/** The name of a spec is its tier: CONTRIBUTING.md has the table. */
+/** The name of a spec is its tier: test/README.md has the table. */
 const PROJECTS = {
   unit: { ...project, testMatch: ['**/*.spec.ts', '**/*.integration-spec.ts'] },
   core: { ...withPrograms, testMatch: ['**/*.e2e-spec.ts'] },

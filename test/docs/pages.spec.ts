@@ -8,6 +8,9 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
 const PAGES = [
   ...['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'bench/README.md', 'helm/gatehouse/README.md'],
+  ...['test', 'tools', 'src/apps/cli', 'src/server/providers', 'src/server/storage/migrations'].map(
+    (folder) => `${folder}/README.md`,
+  ),
   ...[
     'docs',
     'docs/adr',

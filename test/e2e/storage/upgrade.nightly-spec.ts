@@ -12,7 +12,7 @@ const SECRET = 'a-master-secret-that-only-tests-know-0123456789';
 
 const run = promisify(execFile);
 
-/** All changes that migrations of the next version may make (CONTRIBUTING, A migration). */
+/** All changes that migrations of the next version may make (src/server/storage/migrations/README.md). */
 const NEXT_VERSION = `
   ALTER TABLE account ADD COLUMN future_note text, ADD COLUMN future_count integer NOT NULL DEFAULT 0;
   ALTER TABLE identity ADD COLUMN future_facts jsonb;
