@@ -28,7 +28,7 @@ import { sendRaw, type RawHttpAnswer, type RawHttpRequest } from '../../helpers/
 import { waitFor } from '../../helpers/wait.js';
 
 const run = promisify(execFile);
-const PAGE = readFileSync(join(SHIPPED_PROXIES, '../../docs/protect-by-proxy.md'), 'utf8');
+const PAGE = readFileSync(join(SHIPPED_PROXIES, '../../docs/protect-a-backend.md'), 'utf8');
 const HOST = 'relay.example.org';
 const FILES = {
   nginx: ['nginx.conf'],
@@ -167,8 +167,8 @@ for (const name of ['nginx', 'haproxy', 'caddy'] as const) {
       expectIdentity(received);
     });
 
-    it('answers the commands of docs/protect-by-proxy.md as the page says', async () => {
-      const [, commands = ''] = /^```sh\n(curl .*?)^```$/ms.exec(PAGE) ?? [];
+    it('answers the commands of docs/protect-a-backend.md as the page says', async () => {
+      const [, commands = ''] = /^### Try it$.*?^```sh\n(curl .*?)^```$/ms.exec(PAGE) ?? [];
       const home = join(directory.path, name);
       const settings = [
         `resolve = "${HOST}:${port}:127.0.0.1"`,
