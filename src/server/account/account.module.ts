@@ -1,7 +1,6 @@
 import { Module } from '@nestjs/common';
 import { AuditModule } from '../audit/audit.module.js';
 import { AuthModule } from '../auth/auth.module.js';
-import { AccountsStorageModule } from '../storage/modules/accounts-storage.module.js';
 import { StorageModule } from '../storage/storage.module.js';
 import { LiveConnectionsModule } from '../updates/live-connections.module.js';
 import { AccountPageService } from './account-page.service.js';
@@ -22,7 +21,7 @@ import { EncryptionService } from './encryption.service.js';
  * …/encryption/migrate, /v1/account/credentials and …/:service, and the page at /app.
  */
 @Module({
-  imports: [AccountsStorageModule, AuditModule, AuthModule, LiveConnectionsModule, StorageModule],
+  imports: [AuditModule, AuthModule, LiveConnectionsModule, StorageModule],
   controllers: [
     AccountController,
     AccountSettingsController,

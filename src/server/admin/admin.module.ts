@@ -3,13 +3,8 @@ import { AuditModule } from '../audit/audit.module.js';
 import { AuthModule } from '../auth/auth.module.js';
 import { IdentitiesModule } from '../identities/identities.module.js';
 import { MetricsModule } from '../metrics/metrics.module.js';
-import { AdministrationStorageModule } from '../storage/modules/administration-storage.module.js';
-import { AuditStorageModule } from '../storage/modules/audit-storage.module.js';
-import { IdentitiesStorageModule } from '../storage/modules/identities-storage.module.js';
-import { LoginFlowsStorageModule } from '../storage/modules/login-flows-storage.module.js';
-import { ResourceServersStorageModule } from '../storage/modules/resource-servers-storage.module.js';
-import { SessionsStorageModule } from '../storage/modules/sessions-storage.module.js';
 import { ProvidersModule } from '../providers/providers.module.js';
+import { StorageModule } from '../storage/storage.module.js';
 import { AdminTlsService } from './access/admin-tls.service.js';
 import { AdminTokensService } from './access/admin-tokens.service.js';
 import { ADMIN_SERVICES } from './admin-api.module.js';
@@ -22,17 +17,12 @@ import { AdminListenerService } from './admin-listener.service.js';
  */
 @Module({
   imports: [
-    AdministrationStorageModule,
     AuditModule,
-    AuditStorageModule,
     AuthModule,
     IdentitiesModule,
-    IdentitiesStorageModule,
-    LoginFlowsStorageModule,
     MetricsModule,
     ProvidersModule,
-    ResourceServersStorageModule,
-    SessionsStorageModule,
+    StorageModule,
   ],
   providers: [...ADMIN_SERVICES, AdminListenerService, AdminTlsService, AdminTokensService],
 })

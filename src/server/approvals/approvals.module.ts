@@ -2,8 +2,8 @@ import { Module } from '@nestjs/common';
 import { AuditModule } from '../audit/audit.module.js';
 import { AuthModule } from '../auth/auth.module.js';
 import { MetricsModule } from '../metrics/metrics.module.js';
-import { ApprovalsStorageModule } from '../storage/modules/approvals-storage.module.js';
 import { LiveConnectionsModule } from '../updates/live-connections.module.js';
+import { StorageModule } from '../storage/storage.module.js';
 import { AnswersService } from './answers.service.js';
 import { RequestMetricsService } from './request-metrics.service.js';
 import { RequestNewsService } from './request-news.service.js';
@@ -18,7 +18,7 @@ import { RequestsService } from './requests.service.js';
  * Routes: /v1/requests, /v1/requests/:id, …/answer, …/answers/:sessionId.
  */
 @Module({
-  imports: [AuditModule, AuthModule, LiveConnectionsModule, MetricsModule, ApprovalsStorageModule],
+  imports: [AuditModule, AuthModule, LiveConnectionsModule, MetricsModule, StorageModule],
   controllers: [RequestsController],
   providers: [
     AnswersService,

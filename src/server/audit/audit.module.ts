@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { AuditStorageModule } from '../storage/modules/audit-storage.module.js';
+import { StorageModule } from '../storage/storage.module.js';
 import { AuditService } from './audit.service.js';
 import { AuditRetentionJob } from './audit-retention.job.js';
 import { RefusedPeopleService } from './refused-people.service.js';
@@ -9,7 +9,7 @@ import { RefusedPeopleService } from './refused-people.service.js';
  * changes, which repositories store. Routes: none.
  */
 @Module({
-  imports: [AuditStorageModule],
+  imports: [StorageModule],
   providers: [AuditService, AuditRetentionJob, RefusedPeopleService],
   exports: [AuditService, RefusedPeopleService],
 })

@@ -2,8 +2,6 @@ import { Module } from '@nestjs/common';
 import { APP_GUARD } from '@nestjs/core';
 import { AuditModule } from '../audit/audit.module.js';
 import { OperatorRulesModule } from '../config/config.module.js';
-import { LoginFlowsStorageModule } from '../storage/modules/login-flows-storage.module.js';
-import { SessionsStorageModule } from '../storage/modules/sessions-storage.module.js';
 import { StorageModule } from '../storage/storage.module.js';
 import { AdmissionService } from './admission.service.js';
 import { AuthService } from './auth.service.js';
@@ -28,13 +26,7 @@ import { SessionsService } from './sessions/sessions.service.js';
  * Routes: /v1/auth/logout, /v1/auth/logout-everywhere, /v1/account/sessions and …/:id.
  */
 @Module({
-  imports: [
-    AuditModule,
-    LoginFlowsStorageModule,
-    OperatorRulesModule,
-    SessionsStorageModule,
-    StorageModule,
-  ],
+  imports: [AuditModule, OperatorRulesModule, StorageModule],
   controllers: [SessionsController],
   providers: [
     AccessTokenService,

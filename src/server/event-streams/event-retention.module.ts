@@ -1,5 +1,4 @@
 import { Module } from '@nestjs/common';
-import { ResourceServersStorageModule } from '../storage/modules/resource-servers-storage.module.js';
 import { StorageModule } from '../storage/storage.module.js';
 import { EventRetentionJob } from './event-retention.job.js';
 
@@ -9,7 +8,7 @@ import { EventRetentionJob } from './event-retention.job.js';
  * Does not own their delivery (signals). Routes: none.
  */
 @Module({
-  imports: [ResourceServersStorageModule, StorageModule],
+  imports: [StorageModule],
   providers: [EventRetentionJob],
 })
 export class EventRetentionModule {}

@@ -2,7 +2,6 @@ import { Module } from '@nestjs/common';
 import { AuthModule } from '../auth/auth.module.js';
 import { MetricsModule } from '../metrics/metrics.module.js';
 import { OAuthModule } from '../oauth/oauth.module.js';
-import { ResourceServersStorageModule } from '../storage/modules/resource-servers-storage.module.js';
 import { StorageModule } from '../storage/storage.module.js';
 import { EventArrivalsService } from './event-arrivals.service.js';
 import { EventDeliveryService } from './event-delivery.service.js';
@@ -22,7 +21,7 @@ import { SsfGuard } from './ssf.guard.js';
  * /v1/ssf/verification.
  */
 @Module({
-  imports: [AuthModule, MetricsModule, OAuthModule, ResourceServersStorageModule, StorageModule],
+  imports: [AuthModule, MetricsModule, OAuthModule, StorageModule],
   controllers: [SsfController],
   providers: [
     EventArrivalsService,

@@ -1,7 +1,6 @@
 import { Module } from '@nestjs/common';
 import { AuditModule } from '../audit/audit.module.js';
 import { AuthModule } from '../auth/auth.module.js';
-import { IdentitiesStorageModule } from '../storage/modules/identities-storage.module.js';
 import { StorageModule } from '../storage/storage.module.js';
 import { ProvidersModule } from '../providers/providers.module.js';
 import { DirectoryCountsService } from './directory-counts.service.js';
@@ -17,7 +16,7 @@ import { OrganizationIdsService } from './organization-ids.service.js';
  * not own their proof (login), re-checks (offboarding) nor rules (policy). Routes: none.
  */
 @Module({
-  imports: [AuditModule, AuthModule, IdentitiesStorageModule, ProvidersModule, StorageModule],
+  imports: [AuditModule, AuthModule, ProvidersModule, StorageModule],
   providers: [
     DirectoryCountsService,
     ForeignIdentitiesService,

@@ -1,7 +1,6 @@
 import { Module } from '@nestjs/common';
 import { AuthModule } from '../auth/auth.module.js';
 import { MetricsModule } from '../metrics/metrics.module.js';
-import { ResourceServersStorageModule } from '../storage/modules/resource-servers-storage.module.js';
 import { StorageModule } from '../storage/storage.module.js';
 import { ClientAssertionService } from './client-assertion.service.js';
 import { ClientAuthenticationService } from './client-authentication.service.js';
@@ -22,7 +21,7 @@ import { TokenExchangeService } from './token-exchange.service.js';
  * /v1/oauth/introspect, /v1/oauth/forward-auth/:id.
  */
 @Module({
-  imports: [AuthModule, MetricsModule, ResourceServersStorageModule, StorageModule],
+  imports: [AuthModule, MetricsModule, StorageModule],
   controllers: [OAuthController, ForwardAuthController],
   providers: [
     ClientAssertionService,

@@ -3,10 +3,9 @@ import { Module } from '@nestjs/common';
 import { AuthModule } from '../auth/auth.module.js';
 import { OperatorRulesModule } from '../config/config.module.js';
 import { MetricsModule } from '../metrics/metrics.module.js';
-import { IdentitiesStorageModule } from '../storage/modules/identities-storage.module.js';
-import { SessionsStorageModule } from '../storage/modules/sessions-storage.module.js';
 import { IdentitiesModule } from '../identities/identities.module.js';
 import { ProvidersModule } from '../providers/providers.module.js';
+import { StorageModule } from '../storage/storage.module.js';
 import { AccountRecheckService } from './account-recheck.service.js';
 import { CertificateSessionsService } from './certificate-sessions.service.js';
 import { OffboardingJob } from './offboarding.job.js';
@@ -45,11 +44,10 @@ import { StreamPollerService } from './streams/stream-poller.service.js';
   imports: [
     AuthModule,
     IdentitiesModule,
-    IdentitiesStorageModule,
     MetricsModule,
     OperatorRulesModule,
     ProvidersModule,
-    SessionsStorageModule,
+    StorageModule,
   ],
   controllers: [ProviderSignalsController, SecurityEventsController, UniversalLogoutController],
   providers: [

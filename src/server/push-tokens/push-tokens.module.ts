@@ -1,8 +1,8 @@
 import { Module } from '@nestjs/common';
 
 import { AuditModule } from '../audit/audit.module.js';
-import { PushTokensStorageModule } from '../storage/modules/push-tokens-storage.module.js';
 import { LiveConnectionsModule } from '../updates/live-connections.module.js';
+import { StorageModule } from '../storage/storage.module.js';
 import { PushTokensController } from './push-tokens.controller.js';
 import { PushTokensService } from './push-tokens.service.js';
 
@@ -11,7 +11,7 @@ import { PushTokensService } from './push-tokens.service.js';
  * Routes: GET and POST /v1/push-tokens, DELETE /v1/push-tokens/:token.
  */
 @Module({
-  imports: [AuditModule, LiveConnectionsModule, PushTokensStorageModule],
+  imports: [AuditModule, LiveConnectionsModule, StorageModule],
   controllers: [PushTokensController],
   providers: [PushTokensService],
 })

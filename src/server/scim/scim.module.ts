@@ -3,7 +3,6 @@ import { AuditModule } from '../audit/audit.module.js';
 import { AuthModule } from '../auth/auth.module.js';
 import { IdentitiesModule } from '../identities/identities.module.js';
 import { MetricsModule } from '../metrics/metrics.module.js';
-import { IdentitiesStorageModule } from '../storage/modules/identities-storage.module.js';
 import { StorageModule } from '../storage/storage.module.js';
 import { DirectoriesService } from './directories.service.js';
 import { DirectoryChangesService } from './directory-changes.service.js';
@@ -19,14 +18,7 @@ import { ScimUsersService } from './scim-users.service.js';
  * Routes: /v1/scim/:provider/v2/*.
  */
 @Module({
-  imports: [
-    AuditModule,
-    AuthModule,
-    IdentitiesModule,
-    IdentitiesStorageModule,
-    MetricsModule,
-    StorageModule,
-  ],
+  imports: [AuditModule, AuthModule, IdentitiesModule, MetricsModule, StorageModule],
   controllers: [ScimController],
   providers: [
     DirectoriesService,

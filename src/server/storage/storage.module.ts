@@ -7,9 +7,10 @@ import { Runtime } from '../../common/runtime/runtime.js';
 import { storageConfig } from '../config/storage.config.js';
 import { DatabaseAccessModule } from './database-access.module.js';
 import { DatabaseAccessService } from './database-access.service.js';
-import { dataSourceOptions, withAddress } from './data-source.js';
+import { dataSourceOptions, ENTITIES, withAddress } from './data-source.js';
 import { DatabaseOutageService } from './database-outage.service.js';
 import { DatabaseService } from './database.service.js';
+import { REPOSITORIES } from './repositories/repositories.js';
 import { REDIS, RedisService } from './redis/redis.service.js';
 import { ContentAtRestService } from './sealing/content-at-rest.service.js';
 import { IdentityCredentialsService } from './sealing/identity-credentials.service.js';
@@ -61,13 +62,12 @@ const typeOrm = TypeOrmModule.forRootAsync({
 });
 
 /**
- * Owns the connections to the database and to Redis, the schema, and the keys of sealed values. A
- * database that cannot answer is reported as `unavailable`. Does not own the statements: the modules
- * in `modules` provide the repositories of one subject each. Entities never leave this folder;
- * repositories return plain values. Routes: none.
+ * Owns the connections to the database and to Redis, the schema, the statements, and the keys of sealed
+ * values. A database that cannot answer is reported as `unavailable`. Does not own the rules (policy).
+ * Entities never leave this folder; repositories return plain values. Routes: none.
  */
 @Module({
-  imports: [DatabaseAccessModule, typeOrm],
+  imports: [DatabaseAccessModule, typeOrm, TypeOrmModule.forFeature(ENTITIES)],
   providers: [
     DatabaseOutageService,
     DatabaseService,
@@ -77,6 +77,7 @@ const typeOrm = TypeOrmModule.forRootAsync({
     masterKeys,
     redis,
     ...seals,
+    ...REPOSITORIES,
   ],
   exports: [
     DatabaseService,
@@ -85,6 +86,7 @@ const typeOrm = TypeOrmModule.forRootAsync({
     MasterKeys,
     REDIS,
     ...seals,
+    ...REPOSITORIES,
   ],
 })
 export class StorageModule {}

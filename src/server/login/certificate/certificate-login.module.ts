@@ -2,11 +2,10 @@ import { Module } from '@nestjs/common';
 
 import { AuditModule } from '../../audit/audit.module.js';
 import { AuthModule } from '../../auth/auth.module.js';
-import { AccountsStorageModule } from '../../storage/modules/accounts-storage.module.js';
-import { LoginFlowsStorageModule } from '../../storage/modules/login-flows-storage.module.js';
 import { ProvidersModule } from '../../providers/providers.module.js';
 import { IdentitiesModule } from '../../identities/identities.module.js';
 import { KeylessModule } from '../keyless/keyless.module.js';
+import { StorageModule } from '../../storage/storage.module.js';
 import { CertificateConnectController } from './certificate-connect.controller.js';
 import { CertificateCodeService } from './certificate-code.service.js';
 import { CertificateConnectService } from './certificate-connect.service.js';
@@ -28,13 +27,12 @@ import { TlsListenerService } from './tls-listener.service.js';
  */
 @Module({
   imports: [
-    AccountsStorageModule,
     AuditModule,
     AuthModule,
     IdentitiesModule,
     KeylessModule,
-    LoginFlowsStorageModule,
     ProvidersModule,
+    StorageModule,
   ],
   controllers: [CertificateConnectController, CertificateLoginController],
   providers: [

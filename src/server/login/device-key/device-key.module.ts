@@ -2,9 +2,7 @@ import { Module } from '@nestjs/common';
 
 import { AuditModule } from '../../audit/audit.module.js';
 import { AuthModule } from '../../auth/auth.module.js';
-import { AccountsStorageModule } from '../../storage/modules/accounts-storage.module.js';
-import { LoginFlowsStorageModule } from '../../storage/modules/login-flows-storage.module.js';
-import { SessionsStorageModule } from '../../storage/modules/sessions-storage.module.js';
+import { StorageModule } from '../../storage/storage.module.js';
 import { DeviceKeyController } from './device-key.controller.js';
 import { DeviceKeyService } from './device-key.service.js';
 import { KeyedSignupService } from './keyed-signup.service.js';
@@ -16,13 +14,7 @@ import { LoginChallengeService } from './login-challenge.service.js';
  * (policy) nor sessions (auth). Routes: POST /v1/auth, POST /v1/auth/challenge.
  */
 @Module({
-  imports: [
-    AccountsStorageModule,
-    AuditModule,
-    AuthModule,
-    LoginFlowsStorageModule,
-    SessionsStorageModule,
-  ],
+  imports: [AuditModule, AuthModule, StorageModule],
   controllers: [DeviceKeyController],
   providers: [DeviceKeyService, KeyedSignupService, LoginChallengeService],
   exports: [DeviceKeyService, KeyedSignupService],

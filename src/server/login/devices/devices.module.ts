@@ -2,7 +2,6 @@ import { Module } from '@nestjs/common';
 
 import { AuditModule } from '../../audit/audit.module.js';
 import { AuthModule } from '../../auth/auth.module.js';
-import { LoginFlowsStorageModule } from '../../storage/modules/login-flows-storage.module.js';
 import { StorageModule } from '../../storage/storage.module.js';
 import { DevicesController } from './devices.controller.js';
 import { DeviceRequestsService } from './device-requests.service.js';
@@ -13,7 +12,7 @@ import { DevicesService } from './devices.service.js';
  * Routes: /v2/auth/devices, …/:id and below.
  */
 @Module({
-  imports: [AuditModule, AuthModule, LoginFlowsStorageModule, StorageModule],
+  imports: [AuditModule, AuthModule, StorageModule],
   controllers: [DevicesController],
   providers: [DeviceRequestsService, DevicesService],
 })

@@ -1,6 +1,5 @@
 import { Module } from '@nestjs/common';
 import { AuthModule } from '../../auth/auth.module.js';
-import { IdentitiesStorageModule } from '../../storage/modules/identities-storage.module.js';
 import { StorageModule } from '../../storage/storage.module.js';
 import { IdentitiesModule } from '../../identities/identities.module.js';
 import { KeylessAccountService } from './keyless-account.service.js';
@@ -11,7 +10,7 @@ import { KeylessLoginService } from './keyless-login.service.js';
  * certificates, which import this. Routes: none.
  */
 @Module({
-  imports: [AuthModule, IdentitiesModule, IdentitiesStorageModule, StorageModule],
+  imports: [AuthModule, IdentitiesModule, StorageModule],
   providers: [KeylessAccountService, KeylessLoginService],
   exports: [KeylessLoginService],
 })

@@ -1,9 +1,6 @@
 import { Module } from '@nestjs/common';
 
 import { AuthModule } from '../../auth/auth.module.js';
-import { AccountsStorageModule } from '../../storage/modules/accounts-storage.module.js';
-import { IdentitiesStorageModule } from '../../storage/modules/identities-storage.module.js';
-import { LoginFlowsStorageModule } from '../../storage/modules/login-flows-storage.module.js';
 import { StorageModule } from '../../storage/storage.module.js';
 import { ProvidersModule } from '../../providers/providers.module.js';
 import { IdentitiesModule } from '../../identities/identities.module.js';
@@ -32,13 +29,10 @@ import { ProviderStartService } from './provider-start.service.js';
  */
 @Module({
   imports: [
-    AccountsStorageModule,
     AuthModule,
     DeviceKeyModule,
     IdentitiesModule,
-    IdentitiesStorageModule,
     KeylessModule,
-    LoginFlowsStorageModule,
     LoginOutcomesModule,
     ProvidersModule,
     StorageModule,
