@@ -245,20 +245,6 @@ describe('resolveSettings, with invalid values', () => {
   });
 
   it.each([
-    ['require', true],
-    ['prefer', true],
-    ['verify-ca', true],
-    ['verify-full', false],
-    ['no-verify', false],
-    ['require&uselibpqcompat=true', false],
-  ])('warns of sslmode=%s where it means verify-full: %s', (mode, isWarned) => {
-    const DATABASE_URL = `postgres://u:p@db/gate?sslmode=${mode}`;
-    const { warnings } = resolveSettings({ DATABASE_URL, SERVICE_MASTER_SECRET: SECRET });
-    const warning = `DATABASE_URL has sslmode=${mode}, by which certificates are verified as by verify-full: write verify-full, or no-verify to trust any certificate.`;
-    expect(warnings.includes(warning)).toBe(isWarned);
-  });
-
-  it.each([
     ['no address', {}, ['REDIS_URL']],
     ['Sentinels', { REDIS_SENTINELS: 'a:1', REDIS_URL: 'redis://a' }, ['REDIS_CLUSTER_NODES']],
     [

@@ -1,4 +1,5 @@
 import type { ConfigType } from '@nestjs/config';
+import { mistakesIn } from './environment/address-mistakes.js';
 import type { ConfigurationReport } from './environment/configuration-error.js';
 import { namespaceOf, variablesOf, type Checked, type ValuesOf } from './environment/variable.js';
 
@@ -13,11 +14,27 @@ const HOSTS = {
 
 export const STORAGE_VARIABLES = {
   DATABASE_URL: storage(
-    { type: 'url', schemes: ['postgres', 'postgresql'], default: null, secret: true },
+    {
+      type: 'url',
+      schemes: ['postgres', 'postgresql'],
+      default: null,
+      secret: true,
+      mistakeIn: mistakesIn(
+        'must have one host: a name, a virtual address or a proxy that leads to the primary.',
+      ),
+    },
     'PostgreSQL database: `postgres://user:password@host:5432/name`. Empty = the embedded database in SERVICE_DATA_DIR.',
   ),
   REDIS_URL: storage(
-    { type: 'url', schemes: ['redis', 'rediss'], default: null, secret: true },
+    {
+      type: 'url',
+      schemes: ['redis', 'rediss'],
+      default: null,
+      secret: true,
+      mistakeIn: mistakesIn(
+        'must have one host: REDIS_SENTINELS and REDIS_CLUSTER_NODES list several.',
+      ),
+    },
     'Redis that the replicas share: `redis://host:6379`. Empty = there is one replica.',
   ),
   REDIS_SENTINELS: storage(
@@ -102,7 +119,7 @@ type StorageValues = ValuesOf<typeof STORAGE_VARIABLES>;
 export function checkStorage(values: StorageValues, report: ConfigurationReport): void {
   checkMasterSecret(values, report);
   checkSslMode(values, report);
-  checkRedis(values, report);
+  checkRedisCluster(values, report);
 }
 
 /** Replaces modes that pg takes for `verify-full`, with a warning that would break the JSON of the log. */
@@ -125,23 +142,6 @@ function checkMasterSecret(values: StorageValues, report: ConfigurationReport): 
   const secret = values.SERVICE_MASTER_SECRET;
   if (secret !== null && values.SERVICE_MASTER_SECRET_PREVIOUS.includes(secret)) {
     report.warn('SERVICE_MASTER_SECRET_PREVIOUS repeats the current SERVICE_MASTER_SECRET.');
-  }
-}
-
-function checkRedis(values: StorageValues, report: ConfigurationReport): void {
-  const { username, password } = new URL(values.REDIS_URL ?? 'redis://none');
-  if (decoded(username + password) === null) {
-    report.problem('REDIS_URL', 'must have each % of the user or the password written as %25.');
-  }
-  checkRedisCluster(values, report);
-}
-
-/** @returns null for a % without two digits */
-function decoded(text: string): string | null {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return null;
   }
 }
 

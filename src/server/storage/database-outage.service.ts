@@ -3,7 +3,7 @@ import { InjectDataSource } from '@nestjs/typeorm';
 import { Timers } from '../../common/runtime/timers.js';
 import { DatabaseService } from './database.service.js';
 import type { ServerDataSource } from './server-data-source.js';
-import { isConnectionLost, isDiskFull } from './storage-errors.js';
+import { failureMessage, isConnectionLost, isDiskFull } from './storage-errors.js';
 
 const RETRY_MS = 500;
 /** A full disk is logged again after this. */
@@ -29,7 +29,7 @@ export class DatabaseOutageService implements OnModuleInit, OnApplicationShutdow
         this.logFullDisk(error);
       } else if (isConnectionLost(error) && !this.isFollowing) {
         this.isFollowing = true;
-        void this.follow(error.message).finally(() => (this.isFollowing = false));
+        void this.follow(failureMessage(error)).finally(() => (this.isFollowing = false));
       }
     };
   }
@@ -56,9 +56,9 @@ export class DatabaseOutageService implements OnModuleInit, OnApplicationShutdow
     if (this.isOver()) {
       return;
     }
-    this.logger.error(
-      `The database is not available: ${this.source.lastFailure?.message ?? message}`,
-    );
+    const { lastFailure } = this.source;
+    const reason = lastFailure === null ? message : failureMessage(lastFailure);
+    this.logger.error(`The database is not available: ${reason}`);
     do {
       await this.pause();
     } while (!this.isOver() && !(await this.isAvailable()));

@@ -40,6 +40,13 @@ export function isConnectionLost(error: unknown): boolean {
   return code === null || LOST.test(code) || code === READ_ONLY;
 }
 
+/** Returns the message of a failed connection, with what to do where PgBouncer refused a setting. */
+export function failureMessage({ message }: Error): string {
+  return message.startsWith('unsupported startup parameter')
+    ? `${message}. PgBouncer refuses settings in the query of DATABASE_URL: give them to the role (ALTER ROLE … SET), or name them in ignore_startup_parameters.`
+    : message;
+}
+
 /** Returns true while nothing answers at the address, or the database says that it starts or stops. */
 export function isStarting(error: unknown): boolean {
   return sqlState(error)?.startsWith('57P') ?? true;

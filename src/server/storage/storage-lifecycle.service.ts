@@ -10,7 +10,7 @@ import { startEmbeddedDatabase, type EmbeddedDatabase } from './embedded/embedde
 import { BrokenSealError } from './sealing/sealed-box.service.js';
 import { SealedValuesService } from './sealing/sealed-values.service.js';
 import type { ServerDataSource } from './server-data-source.js';
-import { isReadOnly, isStarting } from './storage-errors.js';
+import { failureMessage, isReadOnly, isStarting } from './storage-errors.js';
 
 /** `wrong-secret`: the master secret does not open what the database holds. */
 export type StorageState = 'connecting' | 'read-only' | 'schema-behind' | 'wrong-secret' | 'ready';
@@ -69,7 +69,7 @@ export class StorageLifecycleService implements OnApplicationBootstrap, OnApplic
       try {
         await this.open();
       } catch (error) {
-        const message = error instanceof Error ? error.message : String(error);
+        const message = error instanceof Error ? failureMessage(error) : String(error);
         this.currentState = isReadOnly(error) ? 'read-only' : 'connecting';
         // A database that starts refuses connections in several ways, which are one outage.
         unavailable.write(message, isStarting(error) ? 'away' : message);

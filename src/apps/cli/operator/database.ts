@@ -24,6 +24,7 @@ import { loadMasterSecret, MasterKeys } from '../../../server/storage/sealing/ma
 import { Reseal } from '../../../server/storage/sealing/reseal.js';
 import { SealedBoxService } from '../../../server/storage/sealing/sealed-box.service.js';
 import { ServerDataSource } from '../../../server/storage/server-data-source.js';
+import { failureMessage } from '../../../server/storage/storage-errors.js';
 import type { CliContext } from '../command.js';
 import { CliError, EXIT } from '../cli-error.js';
 
@@ -166,7 +167,7 @@ export function databaseError(error: unknown): unknown {
   if (error instanceof CliError || isOther) {
     return error;
   }
-  const message = error instanceof Error && error.message !== '' ? error.message : code;
+  const message = error instanceof Error && error.message !== '' ? failureMessage(error) : code;
   const isInUse = error instanceof DataDirectoryInUseError;
   return new CliError(`The database cannot be used: ${message.replace(/\.$/, '')}.`, {
     exitCode: EXIT.unreachable,

@@ -10,6 +10,7 @@ import {
   Max,
   Min,
   ValidateBy,
+  type ValidationOptions,
 } from 'class-validator';
 import type {
   CsvVariable,
@@ -125,14 +126,15 @@ function csvRules(variable: CsvVariable): PropertyDecorator[] {
   ];
 }
 
-function urlRules({ schemes }: UrlVariable): PropertyDecorator[] {
+function urlRules({ schemes, mistakeIn = () => null }: UrlVariable): PropertyDecorator[] {
   const allowed = schemes?.map((scheme) => `${scheme}://`).join(' or ');
   const message = `must be a full address${allowed ? ` that starts with ${allowed}` : ''}.`;
   const fits = (value: unknown): boolean => {
     const url = typeof value === 'string' && URL.canParse(value) ? new URL(value) : null;
-    return url !== null && (schemes?.includes(url.protocol.slice(0, -1)) ?? true);
+    const isAllowed = url !== null && (schemes?.includes(url.protocol.slice(0, -1)) ?? true);
+    return isAllowed && mistakeIn(String(value)) === null;
   };
-  return [rule(fits, message)];
+  return [rule(fits, ({ value }) => mistakeIn(String(value)) ?? message)];
 }
 
 function isList(): PropertyDecorator {
@@ -153,7 +155,7 @@ function isAtLeast(minBytes: number, each = false): PropertyDecorator {
 
 function rule(
   validate: (value: unknown) => boolean,
-  message: string,
+  message: NonNullable<ValidationOptions['message']>,
   each = false,
 ): PropertyDecorator {
   return ValidateBy({ name: validate.name, validator: { validate } }, { message, each });

@@ -60,6 +60,8 @@ export interface UrlVariable extends Described {
   readonly default: string | null;
   /** Schemes without the colon; absent = any scheme (the return address has its own rules). */
   readonly schemes?: readonly string[];
+  /** Returns what to write in place of a frequent mistake, and quotes nothing; null = none found. */
+  readonly mistakeIn?: (address: string) => string | null;
 }
 
 export interface CsvVariable extends Described {
