@@ -237,6 +237,7 @@ export async function notifyServers(settings: Settings, message: OperatorMessage
   );
   redis.on('error', () => undefined);
   try {
+    // Redis counts connections: a server that has just reconnected may have two for a moment.
     const count = await publish(redis, JSON.stringify(message));
     return count === 0
       ? 'No running server is connected to Redis.'

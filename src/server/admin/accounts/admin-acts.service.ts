@@ -38,6 +38,7 @@ export class AdminActsService {
   ): Promise<ActAnswerDto> {
     const now = new Date(this.clock.now());
     const origin = { actor, reason, address };
+    // A trigger on the account adds the events for backends (storage/migrations).
     const { outcome, events } = await this.accounts.act(act, accountId, origin, now);
     if (outcome === 'not-found') {
       throw new AppError('not-found');
