@@ -17,7 +17,8 @@ import {
   toAppError,
 } from './http/error.filter.js';
 import { AppError } from '../common/errors.js';
-import { JsonLogger } from './json-logger.js';
+import { JsonLogger } from './logging/json-logger.js';
+import { terminalLines } from './logging/terminal-lines.js';
 import { applyRequestRules, BODY_LIMIT_BYTES, routedUrl } from './http/request-rules.js';
 import { RequestValidationPipe } from './http/request-validation.pipe.js';
 import { securityHeaders } from './http/security-headers.js';
@@ -50,7 +51,7 @@ export async function createApp(settings: Settings): Promise<NestFastifyApplicat
   const app = await NestFactory.create<NestFastifyApplication>(
     AppModule.forRoot(settings),
     new FastifyAdapter(server),
-    { logger: new JsonLogger(settings.http.logLevel), bodyParser: false, abortOnError: false },
+    { logger: loggerOf(settings.http.logLevel), bodyParser: false, abortOnError: false },
   );
   if (tls !== null) {
     await app
@@ -64,6 +65,13 @@ export async function createApp(settings: Settings): Promise<NestFastifyApplicat
     serveApiDocument(app);
   }
   return app;
+}
+
+/** JSON for programs that collect logs, and lines for people on a terminal. */
+function loggerOf(level: string): JsonLogger {
+  return process.stdout.isTTY
+    ? new JsonLogger(level, terminalLines(process.stdout))
+    : new JsonLogger(level);
 }
 
 /** The HTTP server: its limits, the headers of every answer and the rules for every body. */

@@ -6,6 +6,7 @@ import { resolveSettings, type ResolvedConfiguration } from './config/resolve-se
 import { tracesWanted, type TracesWanted } from './config/environment/tracing-environment.js';
 import { createApp } from './create-app.js';
 import { logSettings } from './log-settings.js';
+import { StorageLifecycleService } from './storage/storage-lifecycle.service.js';
 
 /** `EX_CONFIG` of sysexits.h: the operator has to correct the configuration. */
 const EXIT_CONFIGURATION = 78;
@@ -38,7 +39,14 @@ async function serve(resolved: ResolvedConfiguration, traces: TracesWanted): Pro
   drainOnSignal(stop, settings.http.shutdownGraceMs, logger);
   const { port, host } = settings.http;
   await app.listen({ port, host, backlog: LISTEN_BACKLOG });
-  logger.log(`Listening on ${await app.getUrl()}`);
+  const url = await app.getUrl();
+  logger.log(`Listening on ${url}`);
+  const storage = app.get(StorageLifecycleService, { strict: false });
+  await storage.whenOpened();
+  if (storage.state === 'ready') {
+    const { publicUrl, accountPageEnabled } = settings.http;
+    logger.log(`Ready. Open ${publicUrl ?? url}${accountPageEnabled ? '/app' : ''}`);
+  }
 }
 
 /** A server without traces never loads the packages that write them. */

@@ -65,7 +65,6 @@ const COMPOSITION_ROOT = [
   'server/main.ts',
   'server/create-app.ts',
   'server/log-settings.ts',
-  'server/json-logger.ts',
   'server/app.module.ts',
   'server/api-document.ts',
 ];

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { answerTooLarge, MAX_ANSWER_BYTES } from '../../packages/client/api/answer-text.js';
 import type { FetchAnswer } from '../../packages/client/api/answer-text.js';
 import type { Fetch } from '../../packages/client/api/api-client-transport.js';
@@ -13,8 +14,23 @@ export function useGlobalFetch(): void {
 
 type Init = Parameters<Fetch>[1];
 
+/** The first request of a sign-up or a login, which changes nothing. */
+const FIRST_REQUEST = /\/v1\/auth\/challenge$/;
+/** A server answers 503 until its database is ready. */
+const STARTING_MS = 15_000;
+const LONGEST_PAUSE_SECONDS = 3;
+
 async function exchange(url: string, init: Init): Promise<FetchAnswer> {
-  const { message, text } = await send(url, init);
+  const giveUpAt = performance.now() + (FIRST_REQUEST.test(url) ? STARTING_MS : 0);
+  let { message, text } = await send(url, init);
+  while (message.statusCode === 503 && performance.now() < giveUpAt) {
+    const seconds = Number(message.headers['retry-after']);
+    if (!(seconds <= LONGEST_PAUSE_SECONDS)) {
+      break;
+    }
+    await sleep(seconds * 1000);
+    ({ message, text } = await send(url, init));
+  }
   const { statusCode: status = 0, headers } = message;
   return {
     status,

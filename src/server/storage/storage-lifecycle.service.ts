@@ -41,6 +41,11 @@ export class StorageLifecycleService implements OnApplicationBootstrap, OnApplic
     return this.currentState;
   }
 
+  /** Ends once the database serves, or the server ends. */
+  whenOpened(): Promise<void> {
+    return this.opening;
+  }
+
   /**
    * Runs `prepare` after each connect, before the database counts as ready. It may only reject with
    * BrokenSealError, for a value without which the server must not work.

@@ -11,16 +11,25 @@ const user = useCliUser();
 const server = await startServer({ env: { SERVICE_PUBLIC_URL: 'https://gate.example/base' } });
 afterAll(() => server.stop());
 
+const CHALLENGE = 'POST /v1/auth/challenge';
+
+/** @param refusals first challenges that are answered like those of a server that has just started */
 async function relayTo(
-  target: Server,
+  target: () => Server,
+  refusals = 0,
 ): Promise<{ http: HttpServer; url: string; requests: string[] }> {
   const requests: string[] = [];
   const http = createServer(KEPT_OPEN, (request, response) => {
     requests.push(`${request.method} ${request.url}`);
+    const challenges = requests.filter((one) => one === CHALLENGE).length;
+    if (requests.at(-1) === CHALLENGE && challenges <= refusals) {
+      response.writeHead(503, { 'retry-after': '1' }).end();
+      return;
+    }
     void text(request).then(async (body) => {
       const options: CallOptions = body === '' ? {} : { body };
       const { method = '', url = '' } = request;
-      const answer = await call(target, method, url, options);
+      const answer = await call(target(), method, url, options);
       response.writeHead(answer.status, { 'content-type': 'application/json' }).end(answer.text);
     });
   });
@@ -32,17 +41,35 @@ const signUp = (url: string) => user.run(['signup', '--server', url, '--json']);
 
 describe('gatehouse signup at a server that relays the challenge of another', () => {
   it('signs nothing, sends no login and names the server of the challenge', async () => {
-    const relay = await relayTo(server);
+    const relay = await relayTo(() => server);
     try {
       const { code, stdout, stderr } = await signUp(relay.url);
       expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
       const { error } = JSON.parse(stderr) as { error: Record<string, unknown> };
       expect(error['code']).toBe('challenge-refused');
       expect(error['message']).toContain('is for https://gate.example.');
-      expect(relay.requests).toContain('POST /v1/auth/challenge');
+      expect(relay.requests).toContain(CHALLENGE);
       expect(relay.requests).not.toContain('POST /v1/auth');
     } finally {
       await closeServer(relay.http);
+    }
+  });
+});
+
+describe('gatehouse signup at a server that has just started', () => {
+  it('waits as long as the server says, and signs up then', async () => {
+    const relay = await relayTo(() => local, 2);
+    const env = {
+      SERVICE_PUBLIC_URL: 'https://gate.example',
+      SERVICE_LOGIN_ORIGINS: relay.url,
+    };
+    const local = await startServer({ env });
+    try {
+      expect(await signUp(relay.url)).toMatchObject({ code: 0 });
+      expect(relay.requests.filter((one) => one === CHALLENGE)).toHaveLength(3);
+    } finally {
+      await closeServer(relay.http);
+      await local.stop();
     }
   });
 });

@@ -9,6 +9,7 @@ import { holdsDatabase } from '../embedded/data-directory.js';
 
 const FILE = 'master-secret';
 const SECRET_BYTES = 32;
+const RESTORE = 'Restore it from a backup; a new one cannot open what the old one sealed.';
 
 export interface DerivedKey {
   /** Identifies the master secret without revealing anything about it. */
@@ -127,7 +128,7 @@ function readSecret(path: string): Promise<string | null> {
     }
     const file = readSecretFile(path);
     if ('failure' in file) {
-      throw problem(`The master secret ${path} ${file.failure}.`);
+      throw problem(`The master secret ${path} ${file.failure}. ${RESTORE}`);
     }
     return checkMasterSecret(file.text, path);
   }, null);
@@ -139,7 +140,7 @@ export function checkMasterSecret(text: string, path: string): string {
   if (/\s/.test(secret) || Buffer.from(secret, 'base64').length < SECRET_BYTES) {
     throw problem(
       `The master secret ${path} is damaged: it must be base64 of at least ${SECRET_BYTES} bytes. ` +
-        'Restore it from a backup; a new one cannot open what the old one sealed.',
+        RESTORE,
     );
   }
   return secret;
