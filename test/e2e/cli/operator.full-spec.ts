@@ -74,6 +74,10 @@ describe('gatehouse config check', () => {
       'error certificate-expired',
       'warning client-secret-expires-soon',
     ]);
+    expect(await user.run(['config', 'check', '--allow-expired'], env)).toMatchObject({ code: 0 });
+    const lockout = { ...env, AUTH_KEY_CHALLENGE_ENABLED: '0' };
+    const locked = await user.run(['config', 'check', '--allow-expired'], lockout);
+    expect(locked).toMatchObject({ code: 1 });
   });
 
   it('exits with 1 where the configuration is valid and locks users out', async () => {

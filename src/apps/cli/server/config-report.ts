@@ -30,7 +30,11 @@ import type { CliContext } from '../command.js';
 import { EXIT, usageError } from '../cli-error.js';
 
 type Context = CliContext<{ readonly file?: string }>;
-type CheckContext = CliContext<{ readonly file?: string; readonly online?: boolean }>;
+type CheckContext = CliContext<{
+  readonly file?: string;
+  readonly online?: boolean;
+  readonly allowExpired?: boolean;
+}>;
 
 /** With --file, only its variables count, so that the result does not depend on the shell. */
 export function variablesToCheck({ environment, options }: Context): CliContext['environment'] {
@@ -57,7 +61,8 @@ export async function check(context: CheckContext): Promise<number> {
   }
   const { settings, warnings } = resolved;
   const online = context.options.online === true ? await askProviders(settings) : [];
-  const findings = [...resolved.findings, ...(await findEnds(settings)), ...online];
+  const ends = await findEnds(settings);
+  const findings = [...resolved.findings, ...ends, ...online];
   const policy = describePolicy(settings);
   const of = (severity: LockoutFinding['severity']): string[] =>
     findings.flatMap((finding) => (finding.severity === severity ? [finding.message] : []));
@@ -74,7 +79,9 @@ export async function check(context: CheckContext): Promise<number> {
       ...section('Warnings', warnings),
     ].join('\n'),
   );
-  return ok ? EXIT.ok : EXIT.refused;
+  const allowed = context.options.allowExpired === true ? ends : [];
+  const isRefused = findings.some((one) => one.severity === 'error' && !allowed.includes(one));
+  return isRefused ? EXIT.refused : EXIT.ok;
 }
 
 /** Certificates, lists and client secrets that have expired, or end soon. */

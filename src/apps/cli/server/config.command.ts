@@ -12,7 +12,11 @@ export const config: CommandGroup = {
 Exits with 0 where nothing is an error, with 78 where the server would not start, and with 1 where it
 would start and a finding is an error: users are locked out, or what is switched on has no effect.
 `,
-      options: [VARIABLES_FILE, ['--online', 'also ask the identity providers']],
+      options: [
+        VARIABLES_FILE,
+        ['--online', 'also ask the identity providers'],
+        ['--allow-expired', 'exit with 0 if all errors are about what has expired'],
+      ],
       examples: [
         'gatehouse config check',
         'gatehouse config check --online',
