@@ -327,15 +327,4 @@ describe('the objects of the chart, depending on the values', () => {
       ),
     ).toEqual({ preStop });
   });
-
-  it('warns where required_e2ee leaves no way to create an account', async () => {
-    const defaults = chart.VALUES_FILES.get('values') ?? '';
-    const off = ['--set', 'config.AUTH_ANONYMOUS_SIGNUP_ENABLED=false'];
-    const warning = 'nobody can create an account';
-    const [none, invited] = await Promise.all([
-      chart.notes(helm, defaults, ...off),
-      chart.notes(helm, defaults, ...off, '--set', 'config.AUTH_SIGNUP_INVITATIONS_ENABLED=true'),
-    ]);
-    expect([none.includes(warning), invited.includes(warning)]).toEqual([true, false]);
-  });
 });

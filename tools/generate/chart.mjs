@@ -2,10 +2,6 @@ import { readFileSync } from 'node:fs';
 import { parseEnv } from 'node:util';
 import { PRESETS, presetNames } from '../../dist/server/config/read-environment.js';
 import { SECRET_NAMES, VARIABLE_NAMES, variableOf } from '../../dist/server/config/settings.js';
-import { VARIABLE_RULES } from '../../dist/server/config/rules/variable-rules.js';
-import { namesIn } from '../../dist/core/policy/findings/condition.js';
-import { FINDING_MESSAGES } from '../../dist/core/policy/messages/finding-messages.js';
-import { POLICY_CONFLICTS } from '../../dist/core/policy/findings/policy-conflicts.js';
 import { PROVIDER_ID_PATTERN } from '../../dist/server/config/environment/variable.js';
 import { providerEntrySchema, resourceServerEntrySchema } from './provider-schema.mjs';
 
@@ -34,7 +30,6 @@ export function chartFiles() {
       text: json(describedSchema(chartSchema(source), values)),
     },
     { location: new URL('files/variables.json', CHART), text: json(chartVariables()) },
-    { location: new URL('files/rules.json', CHART), text: json(chartRules()) },
     { location: new URL('README.md', CHART), text: chartReadme(values) },
   ];
 }
@@ -50,25 +45,6 @@ function chartVariables() {
     defaults: Object.fromEntries(defaults),
     presets: Object.fromEntries(presets),
   };
-}
-
-/** Rows that the server evaluates, too. `gatehouse.fires` in the chart evaluates them. */
-function chartRules() {
-  const contradictions = VARIABLE_RULES.map(({ variable, message, when }) => ({
-    variable,
-    message: `${variable} ${message}`,
-    when,
-  }));
-  const conflicts = Object.entries(POLICY_CONFLICTS).map(([code, conflict]) => ({
-    ...conflict,
-    message: FINDING_MESSAGES[code](),
-  }));
-  return [...contradictions, ...conflicts].map(({ variable, message, when }) => ({
-    variable,
-    message,
-    names: namesIn(when),
-    when,
-  }));
 }
 
 /** As in the template `gatehouse.signalSecretNames`. */
@@ -274,25 +250,27 @@ config:
 
 Whole examples: [values-enterprise-keyless.yaml](values-enterprise-keyless.yaml), and every file of [ci](ci).
 
-## What it refuses, and why
+## What it refuses to render, and why
 
 | refused | because |
 | --- | --- |
 | a secret in \`config\` | it would be in a ConfigMap, which many can read |
-| contradicting variables: two ports of one number, no way to log in, keyless accounts with \`required_e2ee\`, … | the server would not start, or would not do what is configured; \`gatehouse config check\` has the same rules |
 | a misspelt variable or value | its policy would silently stay at the default |
 | more than one replica, or an HPA that may create them, without \`REDIS_URL\` | they would not share updates and revocations |
 | more than one replica with the embedded database | each would have its own accounts |
-| a database without \`SERVICE_MASTER_SECRET\` | every pod would generate its own, and none could verify another's tokens |
 | the migration hook with secrets by value | the hook runs before the chart's own Secret exists |
 | an HTTPRoute without \`parentRefs\` | no gateway would serve it |
-| forwarded certificates without \`trustedProxies\` | no certificate would be accepted |
-| direct mode without certificate or authorities | the server would not start |
+| direct mode without a certificate | its Secret could not be mounted |
 | \`createProxyConfig\` whose objects would not be used | certificates would not be asked for |
-| providers without \`SERVICE_PUBLIC_URL\` | the provider could not redirect back, and the server would not start |
 | \`networkPolicy.egress.enabled\` without rules | nothing but DNS would be reached |
 | a ServiceMonitor that cannot present \`METRICS_TOKEN\` | every scrape would be refused |
 | a grace period shorter than sleep and drain | pods would be killed with open requests |
+
+The chart knows no policy. \`gatehouse config check\` does, with the environment and the files of the server: it is the init
+container \`config-check\` of each pod. Where the server would not start, or would not do what is configured (keyless accounts with
+\`required_e2ee\`, no way to log in, two ports of one number, …), it prints each problem as a sentence and the pod does not start. During
+an upgrade the pods of the old version go on. \`kubectl describe pod\` has the problems too, and the notes of the release the command
+that prints the whole output.
 
 ## Secrets
 

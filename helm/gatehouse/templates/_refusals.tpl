@@ -1,4 +1,4 @@
-{{- /* Everything that would only fail, or fail open, after the rollout. All reasons are reported at once. */ -}}
+{{- /* What no cluster can run. What a configuration means is reported by gatehouse config check. All reasons are reported at once. */ -}}
 {{- define "gatehouse.refuse" -}}
 {{- with include "gatehouse.refusal" . -}}{{- fail . -}}{{- end -}}
 {{- end -}}
@@ -6,7 +6,7 @@
 {{- /* The message about these values, or nothing. */ -}}
 {{- define "gatehouse.refusal" -}}
 {{- $reasons := list -}}
-{{- range $subject := list "rule" "secret" "replica" "provider" "resourceServer" "mtls" "other" -}}
+{{- range $subject := list "secret" "replica" "provider" "resourceServer" "mtls" "other" -}}
 {{- $reasons = concat $reasons (include (printf "gatehouse.%sRefusals" $subject) $ | fromJsonArray) -}}
 {{- end -}}
 {{- if $reasons -}}
@@ -111,16 +111,8 @@
 {{- $reasons = append $reasons (printf "providers.clientSecrets.%s belongs to no entry of providers.list." $id) -}}
 {{- end -}}
 {{- end -}}
-{{- range $index, $entry := $values.providers.list -}}
-{{- if not (or (hasKey $entry "redirectUrl") (include "gatehouse.value" (dict "root" $ "name" "SERVICE_PUBLIC_URL"))) -}}
-{{- $reasons = append $reasons (printf "providers.list[%d] (%s) needs config.SERVICE_PUBLIC_URL, the address to which the provider redirects people, or a redirectUrl of its own." $index $entry.id) -}}
-{{- end -}}
-{{- end -}}
 {{- if and $values.providers.list $values.providers.existingSecret -}}
 {{- $reasons = append $reasons "providers.list and providers.existingSecret are both set: keep one of them." -}}
-{{- end -}}
-{{- if and (or $values.providers.list $values.providers.existingSecret) (include "gatehouse.isGiven" (dict "root" . "name" "AUTH_PROVIDERS_CONFIG_JSON")) -}}
-{{- $reasons = append $reasons "secrets.AUTH_PROVIDERS_CONFIG_JSON and providers are both set: keep one of them." -}}
 {{- end -}}
 {{- toJson $reasons -}}
 {{- end -}}
@@ -142,12 +134,6 @@
 {{- if not (has $id $ids) -}}
 {{- $reasons = append $reasons (printf "resourceServers.clientSecrets.%s belongs to no entry of resourceServers.list." $id) -}}
 {{- end -}}
-{{- end -}}
-{{- if and $ids (not (include "gatehouse.value" (dict "root" . "name" "SERVICE_PUBLIC_URL"))) -}}
-{{- $reasons = append $reasons "resourceServers.list needs config.SERVICE_PUBLIC_URL, the issuer of the tokens." -}}
-{{- end -}}
-{{- if and $ids (include "gatehouse.value" (dict "root" . "name" "AUTH_RESOURCE_SERVERS_CONFIG_JSON")) -}}
-{{- $reasons = append $reasons "config.AUTH_RESOURCE_SERVERS_CONFIG_JSON and resourceServers.list are both set: keep one of them." -}}
 {{- end -}}
 {{- toJson $reasons -}}
 {{- end -}}
@@ -228,11 +214,6 @@
 {{- if eq (include "gatehouse.value" (dict "root" $ "name" $name)) "0" -}}
 {{- $reasons = append $reasons (printf "config.%s must not be 0: a Service needs to know the port." $name) -}}
 {{- end -}}
-{{- end -}}
-{{- $preset := include "gatehouse.value" (dict "root" . "name" "SERVICE_PRESET") -}}
-{{- $presets := (include "gatehouse.variables" . | fromJson).presets -}}
-{{- if and $preset (not (hasKey $presets $preset)) -}}
-{{- $reasons = append $reasons (printf "config.SERVICE_PRESET must be one of %s." (keys $presets | sortAlpha | join ", ")) -}}
 {{- end -}}
 {{- if and .Values.httpRoute.enabled (not .Values.httpRoute.parentRefs) -}}
 {{- $reasons = append $reasons "httpRoute.parentRefs is empty: no gateway would serve the route, and this chart makes none." -}}

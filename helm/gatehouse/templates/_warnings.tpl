@@ -2,23 +2,8 @@
 {{- define "gatehouse.warnings" -}}
 {{- $warnings := list -}}
 {{- $isPublic := or .Values.ingress.enabled .Values.httpRoute.enabled (ne .Values.service.type "ClusterIP") -}}
-{{- $facts := include "gatehouse.policyFacts" . | fromJson -}}
-{{- if and $isPublic $facts.anonymous $facts.keyed -}}
-{{- $warnings = append $warnings "Anonymous sign-up is on and the server is reachable from outside the cluster: anyone who reaches it can create an account. Set config.AUTH_ANONYMOUS_SIGNUP_ENABLED to false unless the network is private." -}}
-{{- end -}}
-{{- if and (eq $facts.storage "required_e2ee") (not $facts.anonymous) (not $facts.invitations) (not $facts.keyedSignup) -}}
-{{- $warnings = append $warnings "The storage policy is required_e2ee, which excludes accounts without device keys, and no sign-up with a device key is on: nobody can create an account. Set config.AUTH_SIGNUP_PROVIDERS, AUTH_SIGNUP_INVITATIONS_ENABLED or AUTH_ANONYMOUS_SIGNUP_ENABLED, or another SERVICE_FEATURE_ENCRYPTION__STORAGE_POLICY." -}}
-{{- end -}}
 {{- if and (include "gatehouse.isTls" .) (or .Values.ingress.enabled .Values.httpRoute.enabled) -}}
 {{- $warnings = append $warnings "tls.existingSecret makes the server speak HTTPS: the proxy has to as well, by a BackendTLSPolicy for the Gateway, or an annotation of the Ingress such as nginx.ingress.kubernetes.io/backend-protocol: HTTPS." -}}
-{{- end -}}
-{{- $known := include "gatehouse.configuredProviders" . | fromJsonArray -}}
-{{- if not (include "gatehouse.hasForeignProviders" .) -}}
-{{- range $facts.required -}}
-{{- if and (ne . "mtls") (not (has . $known)) -}}
-{{- $warnings = append $warnings (printf "AUTH_REQUIRED_LOGIN_PROVIDERS names %s, which is not configured: every account is refused." .) -}}
-{{- end -}}
-{{- end -}}
 {{- end -}}
 {{- if and (not (include "gatehouse.hasDatabase" .)) (not .Values.persistence.enabled) -}}
 {{- $warnings = append $warnings "persistence.enabled is off and there is no DATABASE_URL: every account is gone with the pod." -}}
@@ -47,11 +32,6 @@
 {{- end -}}
 {{- if not $.Values.networkPolicy.ingressFrom -}}
 {{- $warnings = append $warnings "networkPolicy.ingressFrom is empty: pods of the cluster reach the server past the proxy. Their certificate headers are ignored unless their address is in mtls.forwarded.trustedProxies, so keep that list to the proxy's own pods." -}}
-{{- end -}}
-{{- range .forwarded.trustedProxies -}}
-{{- if hasSuffix "/0" . -}}
-{{- $warnings = append $warnings (printf "mtls.forwarded.trustedProxies has %s: certificate headers of any client are accepted." .) -}}
-{{- end -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}
