@@ -345,14 +345,6 @@ describe('resolveSettings, with invalid values', () => {
     expect(problems.map(({ variable }) => variable.split('__')[1])).toEqual(variables);
   });
 
-  it.each([
-    [{ METRICS_PORT: '3000' }, 'METRICS_PORT'],
-    [{ METRICS_PORT: '3100', ADMIN_PORT: '3100', ADMIN_TOKENS_FILE: '/mnt/a' }, 'ADMIN_PORT'],
-    [{ SERVICE_TLS_CERT_PATH: '/mnt/tls.crt' }, 'SERVICE_TLS_KEY_PATH'],
-  ])('refuses the contradiction %j', (environment, variable) => {
-    expect(() => resolveSettings(environment)).toThrow(`one problem:\n  ${variable}: `);
-  });
-
   it('reports all problems at once, with their number', () => {
     const environment = { PORT: 'x', SERVICE_LOG_LEVEL: 'x', AUTH_SIGNUP_PROVIDER: 'okta' };
     expect(problemsOf(environment)).toHaveLength(3);

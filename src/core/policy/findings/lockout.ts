@@ -1,8 +1,10 @@
 import {
+  acceptsKeyless,
   admissionTable,
   allowedMethods,
   CERTIFICATES,
   INVITATION,
+  isMtlsReachable,
   judgeAdmission,
   methodsWith,
   type AdmissionEntry,
@@ -17,7 +19,6 @@ import { readUserEntry, type UserEntryKind } from '../eligibility/eligibility.js
 import { capabilitiesOf, isRestricted, type ProviderRules } from '../eligibility/provider-rules.js';
 import { isLoopbackHost } from '../flow/return-address.js';
 import type { OperatorPolicy } from '../operator-policy.js';
-import { isConflict, POLICY_CONFLICTS } from './policy-conflicts.js';
 
 export interface LockoutFinding extends Statement {
   /** error: users are locked out, or a rule has no effect; notice: older clients lack support. */
@@ -78,16 +79,20 @@ function isPublicAddress(publicUrl: string | null): boolean {
   );
 }
 
-const CONFLICTS: LockoutRules = Object.fromEntries(
-  Object.entries(POLICY_CONFLICTS).map(([code, conflict]) => [
-    code,
-    (policy: OperatorPolicy) => isConflict(conflict, policy),
-  ]),
-);
-
 /** Users are locked out, or an enabled feature has no effect. */
 const LOCKOUT_ERRORS: LockoutRules = {
-  ...CONFLICTS,
+  'no-login-method': (_policy, table) => !allows(table, 'login'),
+  'keyless-accounts-need-plaintext': ({ keyless, encryption }) =>
+    keyless.accountsEnabled && encryption.storagePolicy === 'required_e2ee',
+  'keyless-login-without-accounts': ({ keyless }) =>
+    keyless.oauth.enabled && !keyless.accountsEnabled,
+  'plaintext-only-without-keyless': ({ keyless, encryption }) =>
+    encryption.storagePolicy === 'plaintext_only' && !keyless.accountsEnabled,
+  'mtls-without-keyless': (policy) =>
+    policy.mtls.enabled &&
+    !acceptsKeyless(policy) &&
+    !policy.auth.requiredLoginProviders.includes(CERTIFICATES),
+  'mtls-unreachable': ({ mtls }) => mtls.enabled && !isMtlsReachable(mtls),
   'required-provider-not-configured': (policy) =>
     notConfigured(policy, policy.auth.requiredLoginProviders).map(toProvider),
   'keyless-provider-not-configured': (policy) =>
