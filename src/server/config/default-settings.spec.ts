@@ -11,12 +11,6 @@ describe('resolveSettings with nothing set', () => {
           params: {},
           message: expect.stringContaining('SERVICE_PUBLIC_URL'),
         },
-        {
-          severity: 'notice',
-          code: 'older-clients-on-server-challenge',
-          params: {},
-          message: expect.stringContaining('AUTH_REQUIRE_SERVER_CHALLENGE=false'),
-        },
       ],
       settings: {
         http: {

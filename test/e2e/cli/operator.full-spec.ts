@@ -100,7 +100,6 @@ describe('gatehouse config check', () => {
     expect(answer.findings.map(({ severity, code }) => `${severity} ${code}`)).toEqual([
       'warning no-signup-method',
       'warning login-origin-unknown',
-      'notice older-clients-on-server-challenge',
     ]);
   });
 

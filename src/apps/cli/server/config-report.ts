@@ -77,6 +77,9 @@ export async function check(context: CheckContext): Promise<number> {
       ...section('Probably not intended', of('warning')),
       ...section('Before older clients connect', of('notice')),
       ...section('Warnings', warnings),
+      ...(ok
+        ? ['Next: gatehouse doctor tries the connections that this configuration needs.']
+        : []),
     ].join('\n'),
   );
   const allowed = context.options.allowExpired === true ? ends : [];

@@ -188,7 +188,6 @@ describe('findLockouts', () => {
       [ENFORCED, { providers: [listing(USERS, { email: 'upn', emailDomains: [] })] }],
     ],
     ['warning opt-out-without-optional-policy', [{ encryption: { allowAccountOptOut: true } }]],
-    ['notice older-clients-on-server-challenge', []],
     ['notice older-clients-on-plaintext-only', [KEYLESS]],
     ['notice older-clients-on-plain-accounts', [OPTIONAL, { keyless: { accountsEnabled: true } }]],
     [
@@ -216,16 +215,14 @@ describe('findLockouts', () => {
   });
 
   it('reports nothing about clients where nothing is new to them', () => {
-    const older: PolicyChange = { auth: { requireServerChallenge: false } };
     const required: PolicyChange = { ...KEYLESS, encryption: { storagePolicy: 'required_e2ee' } };
     for (const quiet of [{}, ENFORCED, OPTIONAL, required]) {
-      const notices = found(quiet, older).filter((finding) => finding.startsWith('notice'));
+      const notices = found(quiet).filter((finding) => finding.startsWith('notice'));
       expect(notices).toEqual([]);
     }
   });
 
   it.each<[string, string, PolicyChange[]]>([
-    ['older-clients-on-server-challenge', 'AUTH_REQUIRE_SERVER_CHALLENGE=false', []],
     [
       'older-clients-on-plaintext-only',
       'SERVICE_FEATURE_ENCRYPTION__STORAGE_POLICY=optional',
@@ -258,7 +255,7 @@ describe('findLockouts', () => {
     const findings = findLockouts(
       policyWith({ auth: { anonymousSignupEnabled: true, requiredLoginProviders: ['github'] } }),
     );
-    expect(findings.map(({ severity }) => severity)).toEqual(['error', 'warning', 'notice']);
+    expect(findings.map(({ severity }) => severity)).toEqual(['error', 'warning']);
     expect(findings[0]?.message).toContain('github');
   });
 });

@@ -240,8 +240,6 @@ function entriesOf(kind: UserEntryKind, users: readonly string[]): string[] {
 
 /** Features that older clients do not understand (specification, Versioning, 3). */
 const LOCKOUT_NOTICES: LockoutRules = {
-  'older-clients-on-server-challenge': ({ auth }) =>
-    auth.keyChallengeEnabled && auth.requireServerChallenge,
   'older-clients-on-plaintext-only': (policy) =>
     policy.encryption.storagePolicy === 'plaintext_only',
   'older-clients-on-plain-accounts': (policy) =>

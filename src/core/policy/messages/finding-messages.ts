@@ -100,8 +100,6 @@ export const FINDING_MESSAGES = {
   'auto-redirect-target-unavailable': ({ provider }: OfProvider) =>
     `The automatic redirect goes to ${provider}, which is not available for logging in: clients show the choice instead.`,
 
-  'older-clients-on-server-challenge': () =>
-    `AUTH_REQUIRE_SERVER_CHALLENGE is on: older clients sign a challenge of their own at POST /v1/auth and are refused with challenge-required; clients of this version need POST /v1/auth/challenge, which older servers do not have. Upgrade in this order (docs/upgrade.md): all servers with AUTH_REQUIRE_SERVER_CHALLENGE=false, then all clients, then set it to true.`,
   'older-clients-on-plaintext-only': () =>
     `The storage policy is plaintext_only: older clients fail when what they encrypt is refused. ${UPGRADE} set ${STORAGE_POLICY}=optional.`,
   'older-clients-on-plain-accounts': () =>

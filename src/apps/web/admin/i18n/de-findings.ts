@@ -87,8 +87,6 @@ export const findings: typeof FINDING_MESSAGES = {
   'auto-redirect-target-unavailable': ({ provider }) =>
     `Die automatische Weiterleitung führt zu ${provider}, das für die Anmeldung nicht verfügbar ist: Clients zeigen stattdessen die Auswahl.`,
 
-  'older-clients-on-server-challenge': () =>
-    'AUTH_REQUIRE_SERVER_CHALLENGE ist an: Ältere Clients unterschreiben bei POST /v1/auth eine eigene Challenge und werden mit challenge-required abgelehnt; Clients dieser Version brauchen POST /v1/auth/challenge, das ältere Server nicht haben. Aktualisieren Sie in dieser Reihenfolge (docs/upgrade.md): alle Server mit AUTH_REQUIRE_SERVER_CHALLENGE=false, dann alle Clients, dann true.',
   'older-clients-on-plaintext-only': () =>
     `Die Speicherregel ist plaintext_only: Ältere Clients scheitern, wenn das von ihnen Verschlüsselte abgelehnt wird. ${UPGRADE} ${STORAGE_POLICY}=optional.`,
   'older-clients-on-plain-accounts': () =>
