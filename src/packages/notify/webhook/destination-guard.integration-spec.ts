@@ -129,6 +129,9 @@ describe('A sender', () => {
     ['127.0.0.1', '127.0.0.1'],
     ['127.0.0.1', '*'],
     ['localhost', 'LOCALHOST'],
+    ['localhost', '127.0.0.1'],
+    ['app.localhost', '127.0.0.0/8'],
+    ['localhost', '0.0.0.0/0'],
     ['hook.lan', '::ffff:127.0.0.1'],
     ['hook.lan.', 'hook.lan'],
     ['hook.lan', '127.0.0.0/31'],
@@ -138,12 +141,29 @@ describe('A sender', () => {
     expect(await oneTry(`http://${host}:${receiver.port}/`, options)).toEqual({ state: 'sent' });
   });
 
+  it('connects to the permitted addresses of localhost alone', async () => {
+    const receiver = await receiverThat();
+    const url = `http://localhost:${receiver.port}/`;
+    const both = to('::1', '127.0.0.1');
+    expect(await oneTry(url, { privateHosts: ['127.0.0.1'], resolve: both })).toEqual({
+      state: 'sent',
+    });
+    expect(await oneTry(url, { privateHosts: ['::1'], resolve: both })).toMatchObject({
+      state: 'failed',
+    });
+    const elsewhere = { privateHosts: ['127.0.0.1'], resolve: to('192.0.2.1', '93.184.215.14') };
+    expect(await oneTry(url, elsewhere)).toMatchObject(REFUSED);
+    expect(receiver.received).toHaveLength(1);
+  });
+
   it.each([
     ['hook.lan', 'lan'],
     ['hook.lan', '127.0.0.2'],
     ['hook.lan', '127.0.0.2/31'],
     ['a.hook.lan', 'hook.lan'],
     ['127.0.0.1', 'localhost'],
+    ['localhost', '10.0.0.0/8'],
+    ['localhost', '127.0.0.2'],
   ])('sends nothing to http://%s where only %s is permitted', async (host, permitted) => {
     const receiver = await receiverThat();
     const options = { privateHosts: [permitted], resolve: to('127.0.0.1') };

@@ -30,6 +30,7 @@ const EVERY_HOST = '*';
 const HOST_NAME = /^[a-z\d_-]+(\.[a-z\d_-]+)*$/;
 /** Names that every system resolves to itself (RFC 6761, 6.3). */
 const THIS_MACHINE = /(^|\.)localhost\.?$/;
+const LOOPBACK = ['127.0.0.0/8', '::1'].map(parseNetwork).filter((network) => network !== null);
 
 /** Decides which hosts a sender connects to: those of the public internet, and what it permits. */
 export class DestinationGuard {
@@ -60,25 +61,24 @@ export class DestinationGuard {
   /** Returns true for a host that is refused without a look-up: an address, or this machine. */
   refuses(hostname: string): boolean {
     const address = withoutBrackets(hostname);
-    return isIP(address) === 0
-      ? THIS_MACHINE.test(hostname) && !this.permitsName(hostname)
-      : !this.permitsAll([address]);
+    if (isIP(address) !== 0) {
+      return !this.permits(address);
+    }
+    const isPermitted = (): boolean =>
+      this.permitsName(hostname) || ['127.0.0.1', '::1'].some((one) => this.permits(one));
+    return THIS_MACHINE.test(hostname) && !isPermitted();
   }
 
   /**
    * The socket connects to the checked address, without a second look-up. A single refused address
-   * refuses the host: mixed addresses suggest DNS rebinding.
+   * refuses the host: mixed addresses suggest DNS rebinding. Of localhost, the permitted ones count.
    */
   readonly lookup: LookupFunction = (hostname, options, callback) => {
-    this.all(hostname, (error, addresses) => {
-      const [first] = addresses ?? [];
-      if (error !== null || first === undefined) {
+    this.all(hostname, (error, found) => {
+      const addresses = error === null ? this.permitted(hostname, found) : [];
+      const [first] = addresses;
+      if (first === undefined) {
         callback(error ?? new DestinationRefused(), '', 0);
-      } else if (
-        !this.permitsName(hostname) &&
-        !this.permitsAll(addresses.map(({ address }) => address))
-      ) {
-        callback(new DestinationRefused(), '', 0);
       } else if (options.all === true) {
         callback(null, addresses);
       } else {
@@ -91,15 +91,28 @@ export class DestinationGuard {
     return this.names.has(EVERY_HOST) || this.names.has(hostname.replace(/\.$/, ''));
   }
 
-  private permitsAll(texts: readonly string[]): boolean {
-    return (
-      this.names.has(EVERY_HOST) ||
-      texts.every((text) => {
-        const address = parseAddress(text);
-        return address !== null && (isPublicAddress(address) || isWithin(address, this.networks));
-      })
-    );
+  /** Returns the addresses that a name may lead to; none = the host is refused. */
+  private permitted(hostname: string, found: LookupAddress[]): LookupAddress[] {
+    if (this.permitsName(hostname)) {
+      return found;
+    }
+    if (THIS_MACHINE.test(hostname)) {
+      return found.filter(({ address }) => isLoopback(address) && this.permits(address));
+    }
+    return found.every(({ address }) => this.permits(address)) ? found : [];
   }
+
+  private permits(text: string): boolean {
+    const address = parseAddress(text);
+    const isPermitted =
+      address !== null && (isPublicAddress(address) || isWithin(address, this.networks));
+    return isPermitted || this.names.has(EVERY_HOST);
+  }
+}
+
+function isLoopback(text: string): boolean {
+  const address = parseAddress(text);
+  return address !== null && isWithin(address, LOOPBACK);
 }
 
 function withoutBrackets(hostname: string): string {
