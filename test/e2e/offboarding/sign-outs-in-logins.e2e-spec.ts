@@ -127,8 +127,12 @@ describe('a sign-out between the answer of the provider and the end of a login',
 });
 
 describe('a sign-out that arrives hours late', () => {
-  it('ends the sessions from before it, and none of a newer login', async () => {
-    const { sub } = newPerson();
+  it.each([
+    ['the subject', bySubject],
+    ['the address', byEmail],
+  ])('ends the sessions from before it by %s, and none of a newer login', async (_what, named) => {
+    const person = newPerson();
+    const { sub } = person;
     const older = await fixture.keylessLogin(server, sub);
     await fixture.sql.query(
       `UPDATE session SET authenticated_at = now() - interval '4 hours' WHERE account_id = $1`,
@@ -137,14 +141,14 @@ describe('a sign-out that arrives hours late', () => {
     const newer = await fixture.keylessLogin(server, sub);
     const live = await connect(server, { token: newer.token });
     await live.next('hello');
-    expect(await revoke(bySubject({ sub }), 3 * 3600)).toBe(202);
+    expect(await revoke(named(person), 3 * 3600)).toBe(202);
     expect(await fixture.statusOf(server, older)).toBe(401);
     expect(await fixture.statusOf(server, newer)).toBe(200);
     expect(live.waiting('closing')).toBe(0);
     expect(live.socket.connected).toBe(true);
     live.close();
 
-    expect(await revoke(bySubject({ sub }), 60)).toBe(202);
+    expect(await revoke(named(person), 60)).toBe(202);
     expect(await fixture.statusOf(server, newer)).toBe(401);
   });
 
