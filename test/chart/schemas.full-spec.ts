@@ -6,7 +6,6 @@ import { promisify } from 'node:util';
 import { helmBinary, kubectlBinary } from './binaries.js';
 import { FEATURES } from './feature-values.js';
 import * as chart from './render.js';
-import { renderAll } from './render-all.js';
 import { KUBERNETES, problemsOf } from './validate.js';
 
 const { at, find } = chart;
@@ -18,11 +17,11 @@ beforeAll(async () => {
     ([name, path]) => [name, chart.valuesIn(path)] as const,
   );
   const cases = [...files, ...Object.entries<chart.JsonObject>(FEATURES)];
-  const results = await renderAll(
+  const texts = await chart.templateAll(
     await helmBinary(4),
     cases.map(([, values]) => values),
   );
-  cases.forEach(([name], index) => rendered.set(name, results[index]!.text));
+  cases.forEach(([name], index) => rendered.set(name, texts[index]!));
 });
 
 describe('Kubernetes', () => {
