@@ -1,7 +1,6 @@
-import { join } from 'node:path';
 import { startGatehouse } from './gatehouse.mjs';
-import { CPU_OF, cpuTimeMs, crowdedOutMs, messageFrom, startNode } from './processes.mjs';
-import { median, row } from './report.mjs';
+import { ask, cpuTimeMs, crowdedOutMs, startLimit, startLoad } from './processes.mjs';
+import { inTurn, medianOf, ratioRow } from './report.mjs';
 
 const WARM_UP_SECONDS = 2;
 const CONNECTIONS = 50;
@@ -12,71 +11,53 @@ const BUSY_ENOUGH = 0.9;
  * Requests a second of Gatehouse against a limit that does the same work, in alternating rounds.
  *
  * @param {object} context
- * @param {{name: string, work: string, limitFile?: string, least: number, goal: number,
- *   env?: Record<string, string>, startReference?: () => Promise<{url: string}>,
- *   prepare: (gatehouse: {url: string}) => Promise<{limitInput: object, requests: object[]}>}} work
+ * @param {{work: string, least: number, goal: number, limitFile?: string, env?: Record<string, string>,
+ *   startReference?: () => Promise<{url: string}>,
+ *   prepare: (url: string) => Promise<{limitInput?: object, requests: object[]}>}} how
  *   `startReference` starts what stands in for the limit where that is no file of `limit/`;
  *   `prepare` makes the data on Gatehouse, and says what the limit serves and what both are asked
  */
-export async function compareHttp(context, work) {
-  const gatehouse = await startGatehouse(context, { env: work.env });
-  const { limitInput, requests } = await work.prepare(gatehouse);
-  const limit = await (work.startReference?.() ?? startLimit(context, work.limitFile, limitInput));
+export async function compareHttp(context, how) {
+  const { limitFile, env, startReference, prepare, ...about } = how;
+  const gatehouse = await startGatehouse(context, { env });
+  const { limitInput, requests } = await prepare(gatehouse.url);
+  const limit = await (startReference?.() ?? startLimit(context, limitFile, limitInput));
   await assertSameAnswer(limit, gatehouse, requests[0]);
-
-  await load(context, limit, requests, WARM_UP_SECONDS);
-  await load(context, gatehouse, requests, WARM_UP_SECONDS);
-  const rounds = { limit: [], gatehouse: [] };
-  for (let round = 0; round < context.rounds; round += 1) {
-    rounds.limit.push(await load(context, limit, requests, context.seconds));
-    rounds.gatehouse.push(await load(context, gatehouse, requests, context.seconds));
-  }
+  const sides = [limit, gatehouse].map((server) => ({ server, requests }));
+  const compared = await compareRequests(context, sides, about);
   await Promise.all([limit.stop(), gatehouse.stop()]);
-  return row({
-    name: work.name,
-    work: work.work,
-    unit: '/s',
-    limit: of(rounds.limit, 'perSecond'),
-    gatehouse: of(rounds.gatehouse, 'perSecond'),
-    bar: 'at least',
-    least: work.least,
-    goal: work.goal,
-    note: noteOn(rounds),
-    rounds,
-  });
+  return compared;
 }
 
-/** A limit server of `limit/` in its own process; it says its port when it listens. */
-export async function startLimit(context, file, input, nodeArgs = []) {
-  const started = startNode({
-    file: join(import.meta.dirname, 'limit', file),
-    args: [JSON.stringify(input)],
-    nodeArgs,
-    cpu: CPU_OF.server,
-    directory: context.directory,
-  });
-  const { port, ...rest } = await messageFrom(started);
-  return { ...started, ...rest, port, url: `http://127.0.0.1:${port}` };
+/** @param {{server: object, requests: object[]}[]} sides the limit and Gatehouse */
+export async function compareRequests(context, [limit, gatehouse], { note, ...about }) {
+  const measure = ({ server, requests }, seconds) => load(context, server, requests, seconds);
+  await measure(limit, WARM_UP_SECONDS);
+  await measure(gatehouse, WARM_UP_SECONDS);
+  const { rounds: count, seconds } = context;
+  const rounds = await inTurn(
+    count,
+    () => measure(limit, seconds),
+    () => measure(gatehouse, seconds),
+  );
+  const notes = [note, ...notesOn(rounds)].filter((text) => text !== undefined).join('; ');
+  return ratioRow({ ...about, unit: '/s', rounds, field: 'perSecond', note: notes });
 }
 
+/** Sends the requests one after another on {@link CONNECTIONS} connections, each as soon as the one before is answered. */
 export async function load(context, server, requests, seconds) {
-  const generator = startNode({
-    file: join(import.meta.dirname, 'load/http-load.mjs'),
-    cpu: CPU_OF.load,
-    directory: context.directory,
-  });
-  generator.child.send({ url: server.url, connections: CONNECTIONS, seconds, requests });
-  await messageFrom(generator);
-  const cpuBefore = cpuTimeMs(server.pid);
-  const crowdedBefore = crowdedOutMs(server.pid);
+  const generator = startLoad(context, 'http-load.mjs');
+  await ask(generator, { url: server.url, connections: CONNECTIONS, seconds, requests });
+  const before = [cpuTimeMs(server.pid), crowdedOutMs(server.pid)];
   const startedAt = performance.now();
-  const result = await messageFrom(generator, (seconds + 20) * 1000);
-  const cpuMs = cpuTimeMs(server.pid) - cpuBefore;
-  const crowdedMs = crowdedOutMs(server.pid) - crowdedBefore;
+  const result = await ask(generator, 'result', (seconds + 20) * 1000);
+  const cpuMs = cpuTimeMs(server.pid) - before[0];
+  const crowdedMs = crowdedOutMs(server.pid) - before[1];
   const elapsedMs = performance.now() - startedAt;
   await generator.stop();
   if (result.failed > 0) {
-    throw new Error(`${result.failed} requests failed:\n${server.log()}`);
+    const { failed, refused } = result;
+    throw new Error(`${failed} requests failed, ${refused} of them by 503:\n${server.log()}`);
   }
   return {
     answered: result.answered,
@@ -93,16 +74,13 @@ async function assertSameAnswer(limit, gatehouse, { path, method = 'GET', header
   const [ours, theirs] = await Promise.all(
     [gatehouse, limit].map(async (server) => {
       const response = await fetch(`${server.url}${path}`, { method, headers, body });
-      return {
-        status: response.status,
-        type: response.headers.get('content-type'),
-        shape: shapeOf(await response.json()),
-      };
+      const type = response.headers.get('content-type');
+      return JSON.stringify([response.status, type, shapeOf(await response.json())]);
     }),
   );
-  if (ours.status !== 200 || JSON.stringify(ours) !== JSON.stringify(theirs)) {
+  if (!ours.startsWith('[200,') || ours !== theirs) {
     throw new Error(
-      `The limit does not do the same work on ${path}:\nGatehouse ${JSON.stringify(ours)}\nlimit ${JSON.stringify(theirs)}`,
+      `The limit does not do the same work on ${path}:\nGatehouse ${ours}\nlimit ${theirs}`,
     );
   }
 }
@@ -118,18 +96,16 @@ function shapeOf(value) {
   return Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-export function of(rounds, field) {
-  return median(rounds.map((round) => round[field]));
-}
-
-export function noteOn({ limit, gatehouse }) {
-  const cost = `CPU a request ${of(limit, 'cpuMicrosPerRequest').toFixed(0)} → ${of(gatehouse, 'cpuMicrosPerRequest').toFixed(0)} µs`;
-  const percent = (rounds, field) => (of(rounds, field) * 100).toFixed(0);
+function notesOn({ limit, gatehouse }) {
+  const [before, after] = [limit, gatehouse].map((rounds) =>
+    medianOf(rounds, 'cpuMicrosPerRequest').toFixed(0),
+  );
+  const percent = (rounds, field) => (medianOf(rounds, field) * 100).toFixed(0);
   const busy = Object.entries({ limit, Gatehouse: gatehouse })
-    .filter(([, rounds]) => of(rounds, 'busy') < BUSY_ENOUGH)
+    .filter(([, rounds]) => medianOf(rounds, 'busy') < BUSY_ENOUGH)
     .map(
       ([side, rounds]) =>
         `${side} ${percent(rounds, 'busy')} % busy, ${percent(rounds, 'crowdedOut')} % crowded out by other processes`,
     );
-  return [cost, ...busy].join('; ');
+  return [`CPU a request ${before} → ${after} µs`, ...busy];
 }

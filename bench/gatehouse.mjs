@@ -1,10 +1,12 @@
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { CPU_OF, freePort, startNode } from './processes.mjs';
+import { entryOf, freePort } from './fixtures.mjs';
+import { CPU_OF, startNode } from './processes.mjs';
 
-const READY_WITHIN_MS = 30_000;
-const MIGRATED_WITHIN_MS = 30_000;
+const READY_WITHIN_MS = 120_000;
 /** Connections to PostgreSQL: Gatehouse's default, and what the limits get. */
 export const POOL_SIZE = 10;
 const masterSecret = randomBytes(32).toString('hex');
@@ -27,14 +29,13 @@ export function gatehouseEnvironment(context) {
 
 /** Brings the bench's database to the schema of the build. */
 export async function migrate(context) {
-  const started = startNode({
-    file: join(context.dist, 'bin/gatehouse.js'),
+  const file = join(context.dist, 'bin/gatehouse.js');
+  const started = startNode(context, {
+    file,
     args: ['migrate'],
     env: gatehouseEnvironment(context),
-    directory: context.directory,
   });
-  const ended = new Promise((resolve) => started.child.once('exit', resolve));
-  const code = await Promise.race([ended, sleep(MIGRATED_WITHIN_MS, 'too late', { ref: false })]);
+  const [code] = await once(started.child, 'exit');
   if (code !== 0) {
     throw new Error(`gatehouse migrate failed (${code}):\n${started.log()}`);
   }
@@ -53,12 +54,11 @@ export async function startGatehouse(context, how = {}) {
   const port = how.port ?? (await freePort());
   const wanted = { ...gatehouseEnvironment(context), PORT: `${port}`, ...env };
   const spawnedAt = performance.now();
-  const started = startNode({
+  const started = startNode(context, {
     file: join(context.dist, 'bin/server.js'),
     nodeArgs,
     env: Object.fromEntries(Object.entries(wanted).filter(([, value]) => value !== undefined)),
     cpu: isPinned ? CPU_OF.server : null,
-    directory: context.directory,
   });
   const url = `http://127.0.0.1:${port}`;
   await untilAnswering(url, started, until === 'ready' ? [200] : [200, 503]);
@@ -67,10 +67,7 @@ export async function startGatehouse(context, how = {}) {
 
 async function untilAnswering(url, started, statuses) {
   const deadline = Date.now() + READY_WITHIN_MS;
-  while (Date.now() < deadline) {
-    if (started.child.exitCode !== null) {
-      break;
-    }
+  while (Date.now() < deadline && started.child.exitCode === null) {
     const status = await fetch(`${url}/readyz`).then(
       (response) => response.arrayBuffer().then(() => response.status),
       () => 0,
@@ -81,4 +78,26 @@ async function untilAnswering(url, started, statuses) {
     await sleep(5);
   }
   throw new Error(`Gatehouse did not become ready:\n${started.log()}`);
+}
+
+/**
+ * Writes the configuration of a Gatehouse with an administration port.
+ *
+ * @param {'read' | 'operate'} role of the one token
+ * @returns {Promise<{env: Record<string, string>, origin: string, token: string}>}
+ */
+export async function administration({ directory }, role) {
+  const token = randomBytes(32).toString('base64url');
+  const file = join(directory, `admin-tokens-${role}.json`);
+  await writeFile(file, JSON.stringify([entryOf('bench', token, role)]));
+  const port = await freePort();
+  return {
+    env: {
+      ADMIN_PORT: `${port}`,
+      ADMIN_TOKENS_FILE: file,
+      ADMIN_RATE_LIMIT_PER_MINUTE: '1000000',
+    },
+    origin: `http://127.0.0.1:${port}`,
+    token,
+  };
 }

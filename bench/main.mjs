@@ -1,68 +1,149 @@
+/**
+ * npm run bench -- [SET] [--only NAME]... [--json FILE] [--dist DIR] [--rounds N] [--seconds N]
+ *   [--most N] [--sockets N] [--outage SECONDS]
+ */
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { availableParallelism, cpus, tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { markdownTable } from './report.mjs';
-import { group as admin } from './rows/admin.mjs';
-import { group as ask } from './rows/ask.mjs';
-import { group as authenticationSql } from './rows/authentication-sql.mjs';
-import { group as features } from './rows/features.mjs';
-import { group as guard } from './rows/guard.mjs';
-import { group as login } from './rows/login.mjs';
-import { group as notify } from './rows/notify.mjs';
-import { group as notifyCli } from './rows/notify-cli.mjs';
-import { group as mtls } from './rows/mtls.mjs';
-import { group as pushTokens } from './rows/push-tokens.mjs';
-import { group as requests } from './rows/requests.mjs';
-import { group as requiredProvider } from './rows/required-provider.mjs';
-import { group as resourceServers } from './rows/resource-servers.mjs';
-import { group as revocations } from './rows/revocations.mjs';
-import { group as settings } from './rows/settings.mjs';
-import { group as startup } from './rows/startup.mjs';
-import { group as updates } from './rows/updates.mjs';
-import { choose, runGroups } from './run.mjs';
+import { openDatabase } from './database.mjs';
+import { gatehouseEnvironment, migrate } from './gatehouse.mjs';
+import { stopAll } from './processes.mjs';
+import { growthTables, rowsTable } from './report.mjs';
+import { groups as reconnect } from './reconnect.mjs';
+import { groups as backends } from './rows/backends.mjs';
+import { groups as connections } from './rows/connections.mjs';
+import { groups as database } from './rows/database.mjs';
+import { groups as http } from './rows/http.mjs';
+import { groups as programs } from './rows/programs.mjs';
+import { groups as accounts } from './scale/accounts.mjs';
+import { groups as directory } from './scale/directory.mjs';
+import { groups as replicas } from './scale/replicas.mjs';
+import { groups as sockets } from './scale/sockets.mjs';
+import { groups as wrk, requestsTable } from './wrk.mjs';
 
-/** One entry a file of `rows/`: this list is the whole registry. */
-const GROUPS = [
-  features,
-  pushTokens,
-  login,
-  mtls,
-  updates,
-  authenticationSql,
-  requiredProvider,
-  resourceServers,
-  guard,
-  revocations,
-  requests,
-  settings,
-  notify,
-  notifyCli,
-  ask,
-  startup,
-  admin,
-];
+const SETS = {
+  rows: {
+    groups: { ...http, ...connections, ...backends, ...programs, ...database },
+    howOften: ({ rounds, seconds }) =>
+      `${rounds} rounds of ${seconds} s a side, limit and Gatehouse in turn, after a warm-up`,
+    print: rowsTable,
+  },
+  scale: {
+    groups: { ...accounts, ...sockets, ...replicas, ...directory },
+    howOften: ({ seconds }) => `Requests are loaded for ${seconds} s a size, after a warm-up`,
+    print: growthTables,
+  },
+  reconnect: {
+    groups: reconnect,
+    howOften: ({ sockets: count }) => `${count} sockets of as many accounts, each case once`,
+    print: rowsTable,
+  },
+  wrk: {
+    groups: wrk,
+    howOften: ({ seconds }) => `Each request is asked for ${seconds} s, after a warm-up`,
+    print: requestsTable,
+  },
+};
 
 /** Past this the run is given up as broken. */
 const DEADLINE_MS = 900_000;
 
-const { values: options } = parseArgs({
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
   options: {
     only: { type: 'string', multiple: true },
     json: { type: 'string' },
     dist: { type: 'string', default: 'dist' },
     rounds: { type: 'string', default: '3' },
     seconds: { type: 'string', default: '3' },
-    help: { type: 'boolean', default: false },
+    most: { type: 'string', default: '1000000' },
+    sockets: { type: 'string', default: '10000' },
+    outage: { type: 'string', default: '10' },
   },
 });
+const { only, json, dist, ...numbers } = values;
+const [[, set]] = choose(SETS, [positionals[0] ?? 'rows']);
+await run(choose(set.groups, only));
 
-if (options.help) {
-  console.log(`npm run bench -- [--only NAME]... [--json FILE] [--dist DIR] [--rounds N] [--seconds N]
-NAME is one of ${GROUPS.map((group) => group.name).join(', ')}.`);
-} else {
-  const { rounds, seconds } = options;
-  await runGroups(choose(GROUPS, options.only), options, {
-    settings: { rounds: Number(rounds), seconds: Number(seconds) },
-    howOften: `${rounds} rounds of ${seconds} s a side, limit and Gatehouse in turn, after a warm-up`,
-    deadlineMs: DEADLINE_MS,
-    print: markdownTable,
-  });
+/** Ends the program, and every process that it started, whatever happens. */
+async function run(groups) {
+  const temporary = await mkdtemp(join(tmpdir(), 'gatehouse-bench-'));
+  const tooLong = sleep(DEADLINE_MS, 'The bench took too long.', { ref: false });
+  const interrupted = Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')]);
+  const givenUp = Promise.race([tooLong, interrupted.then(() => 'The bench was interrupted.')]);
+  const end = new AbortController();
+  const fail = (reason) => {
+    end.abort();
+    throw new Error(reason);
+  };
+  try {
+    await Promise.race([measure(temporary, groups, end.signal), givenUp.then(fail)]);
+  } catch (error) {
+    console.error(error);
+    process.exitCode = 1;
+  }
+  // The group that was given up may start one more in the meantime.
+  await stopAll();
+  await stopAll();
+  await rm(temporary, { recursive: true, force: true });
+  process.exit();
+}
+
+/** @param {string[] | undefined} names all when undefined */
+function choose(known, names = Object.keys(known)) {
+  const unknown = names.filter((name) => !(name in known));
+  if (unknown.length > 0) {
+    const all = Object.keys(known).join(', ');
+    throw new Error(`Nothing is called ${unknown.join(', ')}. There are: ${all}.`);
+  }
+  return Object.entries(known).filter(([name]) => names.includes(name));
+}
+
+async function measure(temporary, groups, signal) {
+  const own = await openDatabase();
+  try {
+    const settings = Object.entries(numbers).map(([name, text]) => [name, Number(text)]);
+    const context = {
+      ...Object.fromEntries(settings),
+      directory: temporary,
+      databaseUrl: own.url,
+      dist: resolve(dist),
+    };
+    await migrate(context);
+    printConditions(own, context);
+    const results = [];
+    for (const [name, measureGroup] of groups) {
+      if (signal.aborted) {
+        return;
+      }
+      console.error(`measuring ${name} …`);
+      try {
+        results.push(...(await measureGroup(context)).map((result) => ({ name, ...result })));
+      } catch (error) {
+        console.error(`${name} broke:`, error);
+        process.exitCode = 1;
+      }
+      await stopAll();
+    }
+    console.log(set.print(results));
+    if (json !== undefined) {
+      await writeFile(json, `${JSON.stringify(results, null, 2)}\n`);
+    }
+  } finally {
+    await stopAll();
+    await own.close();
+  }
+}
+
+function printConditions({ description }, context) {
+  const environment = { ...gatehouseEnvironment(context), SERVICE_MASTER_SECRET: '(random)' };
+  const lines = Object.entries(environment).map(([name, value]) => `  ${name}=${value}\n`);
+  console.log(`Node ${process.version}, ${availableParallelism()} CPUs (${cpus()[0]?.model.trim()})
+PostgreSQL: ${description}
+${set.howOften(context)}
+Gatehouse runs with:
+${lines.join('')}`);
 }

@@ -1,20 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import Fastify from 'fastify';
 import { generateKeyPair, SignJWT } from 'jose';
-import pg from 'pg';
-import { input, listen } from './listen.mjs';
+import { input, listen, prepare } from './listen.mjs';
 
-const pool = new pg.Pool({ connectionString: input.databaseUrl, max: input.poolSize });
 const accountByToken = new Map(input.accounts.map(({ token, accountId }) => [token, accountId]));
 const { privateKey } = await generateKeyPair('ES256');
 const LIFETIME_SECONDS = 300;
 
 /** The session at the backend: one statement, which also shows that the session goes on. */
-const select = {
-  name: 'exchange',
-  text: `SELECT s."id", s."expires_at" FROM "session" s JOIN "account" a ON a."id" = s."account_id"
-    WHERE s."account_id" = $1 ORDER BY s."expires_at" DESC LIMIT 1 FOR SHARE OF a`,
-};
+const select = prepare(
+  'exchange',
+  `SELECT s."id", s."expires_at" FROM "session" s JOIN "account" a ON a."id" = s."account_id"
+   WHERE s."account_id" = $1 ORDER BY s."expires_at" DESC LIMIT 1 FOR SHARE OF a`,
+);
 
 const app = Fastify();
 app.addContentTypeParser(
@@ -27,7 +25,7 @@ app.post('/v1/oauth/token', async ({ body }, reply) => {
   if (accountId === undefined) {
     return reply.code(400).send();
   }
-  const { rows } = await pool.query({ ...select, values: [accountId] });
+  const rows = await select([accountId]);
   const iat = Math.floor(Date.now() / 1000);
   const token = await new SignJWT({ sid: rows[0].id, client_id: 'gatehouse' })
     .setProtectedHeader({ alg: 'ES256', typ: 'at+jwt' })

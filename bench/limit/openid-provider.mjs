@@ -1,12 +1,15 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
 import { Provider } from 'oidc-provider';
-import { freePort } from '../processes.mjs';
 
 const CLIENT_ID = 'bench';
 const ACCOUNT = 'person-1';
 const SCOPE = 'openid profile email';
 
 /** The server, as its documentation makes one: its in-memory adapter, one client, one account. */
-const port = await freePort();
+const server = createServer();
+await once(server.listen(0, '127.0.0.1'), 'listening');
+const { port } = server.address();
 const provider = new Provider(`http://127.0.0.1:${port}`, {
   clients: [
     {
@@ -31,16 +34,12 @@ const provider = new Provider(`http://127.0.0.1:${port}`, {
     }),
   }),
 });
+server.on('request', provider.callback());
 
 /** As the token endpoint issues one after a login with consent. */
-async function issueToken() {
-  const client = await provider.Client.find(CLIENT_ID);
-  const grant = new provider.Grant({ accountId: ACCOUNT, clientId: CLIENT_ID });
-  grant.addOIDCScope(SCOPE);
-  const grantId = await grant.save();
-  const token = new provider.AccessToken({ accountId: ACCOUNT, client, grantId, scope: SCOPE });
-  return token.save();
-}
-
-const token = await issueToken();
-provider.listen(port, '127.0.0.1', () => process.send({ port, token }));
+const client = await provider.Client.find(CLIENT_ID);
+const grant = new provider.Grant({ accountId: ACCOUNT, clientId: CLIENT_ID });
+grant.addOIDCScope(SCOPE);
+const grantId = await grant.save();
+const token = new provider.AccessToken({ accountId: ACCOUNT, client, grantId, scope: SCOPE });
+process.send({ port, token: await token.save() });

@@ -1,16 +1,28 @@
 import autocannon from 'autocannon';
 
-process.once('message', ({ url, connections, seconds, requests }) => {
-  const run = autocannon({ url, connections, duration: seconds, requests }, (error, result) => {
-    if (error) {
-      throw error;
-    }
-    process.send({
-      answered: result['2xx'],
-      failed: result.non2xx + result.errors + result.timeouts,
-      seconds: result.duration,
-      p99Ms: result.latency.p99,
-    });
+// The first message starts the load, and is answered once it has begun; `stop` ends one that would last longer. Any other
+// message is answered with the result.
+let run;
+const ended = new Promise((resolve, reject) => {
+  process.once('message', ({ seconds, ...options }) => {
+    run = autocannon({ ...options, duration: seconds }, (error, result) =>
+      error ? reject(error) : resolve(result),
+    );
+    run.once('start', () => process.send('started'));
+    process.on('message', answer);
   });
-  run.once('start', () => process.send('started'));
 });
+
+async function answer(message) {
+  if (message === 'stop') {
+    run.stop();
+  }
+  const result = await ended;
+  process.send({
+    answered: result['2xx'],
+    failed: result.non2xx + result.errors + result.timeouts,
+    refused: result.statusCodeStats['503']?.count ?? 0,
+    seconds: result.duration,
+    p99Ms: result.latency.p99,
+  });
+}

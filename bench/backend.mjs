@@ -1,0 +1,71 @@
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { pathToFileURL } from 'node:url';
+import { backends, call, freePort, GuardedRelay } from './fixtures.mjs';
+import { administration, startGatehouse } from './gatehouse.mjs';
+
+export const BACKEND = 'relay';
+
+const MAX_REFUSALS = 10;
+
+/** A backend that accepts tokens: variables of the server, and the options of the backend's guard. */
+export function describeBackend() {
+  const described = backends([{ id: BACKEND, maxTokenSeconds: 900 }]);
+  process.once('exit', described.remove);
+  const [{ resource }] = JSON.parse(described.env.AUTH_RESOURCE_SERVERS_CONFIG_JSON);
+  const secret = described.secretOf(BACKEND);
+  return {
+    env: { ...described.env, SERVICE_RATE_LIMIT_PER_RESOURCE_SERVER_PER_MINUTE: '0' },
+    secret,
+    guardOptions: (issuer) => ({ issuer, resource, client: { id: BACKEND, secret } }),
+  };
+}
+
+/**
+ * Starts Gatehouse with one backend and an administration port.
+ *
+ * @returns the server, the options of the backend's guard, and `disable` and `endSession` of an operator
+ */
+export async function startWithBackend(context, nodeArgs = []) {
+  const backend = describeBackend();
+  const { env, origin, token } = await administration(context, 'operate');
+  const port = await freePort();
+  const issuer = `http://127.0.0.1:${port}`;
+  const gatehouse = await startGatehouse(context, {
+    port,
+    nodeArgs,
+    env: { ...env, ...backend.env, SERVICE_PUBLIC_URL: issuer },
+  });
+  const act = (method, path) => actAs(token, method, origin, `/admin/v1/accounts/${path}`);
+  return {
+    gatehouse,
+    guardOptions: backend.guardOptions(issuer),
+    disable: (accountId) => act('POST', `${accountId}/disable`),
+    endSession: (accountId, id) => act('DELETE', `${accountId}/sessions/${id}`),
+  };
+}
+
+/** An act that a busy server does not take is sent again. @returns how often it was not taken */
+async function actAs(token, method, url, path, refusals = 0) {
+  const answer = await call({ url }, method, path, { token, body: { reason: 'bench' } });
+  if (answer.status === 503 && refusals < MAX_REFUSALS) {
+    await sleep(Number(answer.headers['retry-after']) * 1000);
+    return actAs(token, method, url, path, refusals + 1);
+  }
+  if (answer.status >= 300) {
+    throw new Error(`${method} ${path} was answered ${answer.status}: ${answer.text}`);
+  }
+  return refusals;
+}
+
+/** The package of the guard, as `npm run build` makes it. @param {'index' | 'testing'} entry */
+export function importGuard({ dist }, entry) {
+  return import(pathToFileURL(join(dist, `npm/guard/packages/guard/${entry}.js`)).href);
+}
+
+/** A relay behind the guard, with WebSockets. */
+export async function startRelay(guardOptions) {
+  const relay = await GuardedRelay.start(guardOptions);
+  process.once('exit', () => relay.kill('SIGKILL'));
+  return relay;
+}

@@ -1,0 +1,61 @@
+import { basename, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { rolldown } from 'rolldown';
+
+// The fixtures of the specs are TypeScript, which the oldest supported Node does not run: they are linked at each start,
+// in a moment.
+const ROOT = join(import.meta.dirname, '..');
+const FILES = [
+  'test/fakes/people-provider.ts',
+  'test/fixtures/admin-fixture.ts',
+  'test/fixtures/guarded-relay-fixture.ts',
+  'test/fixtures/programs/proxy-fixture.ts',
+  'test/fixtures/programs/service-process.ts',
+  'test/fixtures/programs/services-fixture.ts',
+  'test/fixtures/resource-server-fixture.ts',
+  'test/helpers/client.ts',
+  'test/helpers/client-live.ts',
+];
+
+/** The files of programs that a fixture starts are next to its source. */
+const ownAddress = {
+  name: 'own-address',
+  transform: (code, id) =>
+    code.replaceAll('import.meta.url', JSON.stringify(pathToFileURL(id).href)),
+};
+
+async function linked() {
+  const input = FILES.map((file) => join(ROOT, file));
+  const plugins = [ownAddress];
+  const bundle = await rolldown({ input, plugins, platform: 'node', external: /^[^./]/ });
+  // Packages are found from there.
+  const dir = join(ROOT, '.cache/bench');
+  await bundle.write({ dir, format: 'es' });
+  await bundle.close();
+  const names = FILES.map((file) => join(dir, basename(file).replace(/ts$/, 'js')));
+  const modules = await Promise.all(names.map((name) => import(pathToFileURL(name).href)));
+  return Object.assign({}, ...modules);
+}
+
+export const {
+  backends,
+  backendToken,
+  basic,
+  call,
+  childrenOf,
+  connect,
+  createDatabase,
+  entryOf,
+  exchangeForm,
+  freePort,
+  GuardedRelay,
+  logIn,
+  loginBody,
+  makeDeviceKey,
+  PeopleProvider,
+  PROXY_PROGRAMS,
+  runSql,
+  startPostgres,
+  startProxy,
+  startRedis,
+} = await linked();
