@@ -27,20 +27,8 @@ export const NOT_LINKED = [
   'ioredis',
   'passport-openidconnect',
   'reflect-metadata',
+  'xmlhttprequest-ssl',
 ];
-
-/** Its `exports` name CommonJS for Node. */
-const RXJS = join(import.meta.dirname, 'node_modules/rxjs/dist/esm');
-
-/**
- * The wrapper of a CommonJS module runs at once, but Node 20 notices that only of a `function`: it would read
- * each module twice, first to find its end, then to compile it.
- */
-const readOnce = {
-  name: 'read-once',
-  renderChunk: (code) =>
-    code.replace(/\b(__commonJSMin|__esmMin)\(\(\(([^()]*)\) => \{$/gm, '$1((function ($2) {'),
-};
 
 const SHEBANG = /^#!.*\n/;
 
@@ -93,41 +81,9 @@ const oneTypeorm = {
   },
 };
 
-/** undici loads HTTP/2 and TLS at its first request, even to a server without either. Nothing here enables HTTP/2. */
-const noHttp2 = {
-  name: 'no-http2',
-  transform: {
-    filter: { id: /undici\/lib\/dispatcher\/client-h2\.js$/ },
-    handler(code) {
-      const loads = "http2 = require('node:http2')";
-      if (!code.includes(loads)) {
-        this.error('undici loads HTTP/2 in a new way: see whether a plain request still loads TLS');
-      }
-      return code.replace(loads, 'http2 = { constants: {} }');
-    },
-  },
-};
-
-/** undici looks at the global `Headers` for cookies, which makes Node load its own undici as well. */
-const oneUndici = {
-  name: 'one-undici',
-  transform: {
-    filter: { id: /undici\/lib\/web\/cookies\/index\.js$/ },
-    handler(code) {
-      const both = '[Headers, globalThis.Headers].filter(Boolean)';
-      if (!code.includes(both)) {
-        this.error(
-          'undici asks for Headers in a new way: see whether Node still loads its own undici',
-        );
-      }
-      return code.replace(both, '[Headers]');
-    },
-  },
-};
-
 /**
- * The SDK asks its own package.json for its version, and takes the global `Headers`, with which Node loads its
- * own undici. As a package it would read a third undici, file by file: half of what `gatehouse notify` took.
+ * The SDK asks its own package.json for its version. As a package it would read another undici, file by file: a third
+ * of what `gatehouse notify` takes.
  */
 const linkedExpo = {
   name: 'linked-expo',
@@ -138,63 +94,12 @@ const linkedExpo = {
       const changes = [
         ['const require = createRequire(import.meta.url);', ''],
         ["require('../package.json').version", JSON.stringify(version)],
-        ["import { fetch } from 'undici';", "import { fetch, Headers } from 'undici';"],
       ];
       if (!changes.every(([from]) => code.includes(from)) || code.split('require(').length !== 2) {
-        this.error('expo-server-sdk has changed: see what it reads, and whose Headers it takes');
+        this.error('expo-server-sdk has changed: see what it reads');
       }
       return changes.reduce((text, [from, to]) => text.replace(from, to), code);
     },
-  },
-};
-
-/**
- * Node warns of `url.parse` outside node_modules, and the line would be part of what a command writes. A
- * hostname is without brackets there.
- */
-const noUrlParse = {
-  name: 'no-url-parse',
-  transform: {
-    filter: { id: /xmlhttprequest-ssl\/lib\/XMLHttpRequest\.js$/ },
-    handler(code) {
-      const uses = code.split('Url.parse(settings.url)');
-      if (uses.length !== 3 || code.split('Url.').length !== 3) {
-        this.error(
-          'xmlhttprequest-ssl parses addresses in a new way: see whether Node warns of it',
-        );
-      }
-      return `${uses.join('parsedUrl(settings.url)')}\n${parsedUrl.toString()}\n`;
-    },
-  },
-};
-
-function parsedUrl(text) {
-  if (!URL.canParse(text)) {
-    return {};
-  }
-  const { protocol, hostname, port, pathname, search } = new URL(text);
-  const host = hostname.replace(/^\[|\]$/g, '');
-  return { protocol, hostname: host, port, pathname, search, path: pathname + search };
-}
-
-/** TypeORM loads its drivers of all databases; half of its code is about the others. */
-const onePostgres = {
-  name: 'one-postgres',
-  transform: {
-    filter: { id: /typeorm\/driver\/DriverFactory\.js$/ },
-    handler: (code) => code.replace(/require\("\.\/(?!postgres\/)[^"]+"\)/g, '{}'),
-  },
-};
-
-/**
- * class-validator brings the numbering plans of all countries for one decorator. Without it they are left
- * out, and a build with an import of `IsPhoneNumber` fails.
- */
-const noPhoneNumbers = {
-  name: 'no-phone-numbers',
-  transform: {
-    filter: { id: /class-validator\/esm5\/decorator\/decorators\.js$/ },
-    handler: (code) => code.replace("export * from './string/IsPhoneNumber';", ''),
   },
 };
 
@@ -214,16 +119,8 @@ export default defineConfig({
   resolve: {
     // The ES modules of a package that has both: what is not imported is left out.
     mainFields: ['module', 'main'],
-    alias: {
-      rxjs$: join(RXJS, 'index.js'),
-      'rxjs/operators$': join(RXJS, 'operators/index.js'),
-    },
   },
-  plugins: [
-    ...[oneTypeorm, noHttp2, oneUndici, linkedExpo, noUrlParse, onePostgres, noPhoneNumbers],
-    ...[readOnce, launchers],
-    thirdParty('THIRD-PARTY.txt'),
-  ],
+  plugins: [oneTypeorm, linkedExpo, launchers, thirdParty('THIRD-PARTY.txt')],
   output: {
     dir: 'bin',
     // The default removes such calls as well.

@@ -95,6 +95,7 @@ const STATED_ELSEWHERE = ['pause'];
       'ioredis',
       'passport-openidconnect',
       'reflect-metadata',
+      'xmlhttprequest-ssl',
     ]);
     const others = await readdir(join(installed.folder, 'node_modules'));
     expect(others).not.toContain('typeorm');
