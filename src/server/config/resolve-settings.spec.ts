@@ -179,6 +179,11 @@ describe('resolveSettings, with invalid values', () => {
     ['DATABASE_URL', 'mysql://db/gate'],
     ['REDIS_URL', 'localhost:6379'],
     ['REDIS_URL', 'redis://:100%@redis:6379'],
+    ['REDIS_URL', 'redis://redis:6379/abc'],
+    ['REDIS_URL', 'redis://redis:6379/0/1'],
+    ['REDIS_URL', 'redis://redis:6379?db=abc'],
+    // A slash in the password: the host would be gate.
+    ['REDIS_URL', 'redis://gate:12/34@redis:6379'],
     ['REDIS_CLUSTER_NODES', 'redis-1'],
     ['HOST', 'not a host'],
     ['SERVICE_MASTER_SECRET', 'too-short'],

@@ -119,6 +119,7 @@ type StorageValues = ValuesOf<typeof STORAGE_VARIABLES>;
 export function checkStorage(values: StorageValues, report: ConfigurationReport): void {
   checkMasterSecret(values, report);
   checkSslMode(values, report);
+  checkRedisDatabase(values, report);
   checkRedisCluster(values, report);
 }
 
@@ -142,6 +143,14 @@ function checkMasterSecret(values: StorageValues, report: ConfigurationReport): 
   const secret = values.SERVICE_MASTER_SECRET;
   if (secret !== null && values.SERVICE_MASTER_SECRET_PREVIOUS.includes(secret)) {
     report.warn('SERVICE_MASTER_SECRET_PREVIOUS repeats the current SERVICE_MASTER_SECRET.');
+  }
+}
+
+/** The client takes a path that is no number as database 0. */
+function checkRedisDatabase({ REDIS_URL: url }: StorageValues, report: ConfigurationReport): void {
+  const { pathname, searchParams } = new URL(url ?? 'redis://none');
+  if (!/^\/?\d*$/.test(pathname) || /\D/.test(searchParams.get('db') ?? '')) {
+    report.problem('REDIS_URL', 'must have the number of a database as its path, or no path.');
   }
 }
 
