@@ -7,7 +7,8 @@ import {
 } from '@nestjs/common';
 import { ERRORS, type ErrorCode } from '../../common/errors.js';
 import { parseJson } from '../../common/parse-json.js';
-import { operatorChannel, REDIS, type RedisService } from '../storage/redis/redis.service.js';
+import { operatorChannel } from '../storage/redis/redis-probe.js';
+import { REDIS, type RedisService } from '../storage/redis/redis.service.js';
 import { IdentityEvents, type AccessChange } from './identity.events.js';
 
 /** Applies changes from the command line, received over Redis, and reports lost messages. */

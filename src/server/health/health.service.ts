@@ -20,7 +20,7 @@ export class HealthService {
     @Inject(REDIS) private readonly redis: RedisService | null,
   ) {}
 
-  /** An unreachable Redis is reported, but the server stays ready: it can serve without. */
+  /** A Redis that is away or refuses is reported, but the server stays ready: it can serve without. */
   async readiness() {
     const database = await this.databaseState();
     const isDraining = this.drain.signal.aborted;
@@ -30,7 +30,7 @@ export class HealthService {
       dependencies: {
         server: isDraining ? 'draining' : 'ready',
         database,
-        ...(this.redis && { redis: this.redis.isReady ? 'ready' : 'away' }),
+        ...(this.redis && { redis: this.redis.state }),
       },
     };
   }
@@ -40,7 +40,9 @@ export class HealthService {
     const isUp = !['connecting', 'away', 'read-only'].includes(await this.databaseState());
     const { redis } = this;
     const database = { name: 'database', isUp };
-    return redis === null ? [database] : [database, { name: 'redis', isUp: redis.isReady }];
+    return redis === null
+      ? [database]
+      : [database, { name: 'redis', isUp: redis.state === 'ready' }];
   }
 
   private async databaseState(): Promise<string> {

@@ -68,7 +68,7 @@ describe('gatehouse doctor on PostgreSQL', () => {
         signals: ['skipped: No identity provider is configured.'],
         clock: ['ok: It agrees with the clock of the database.'],
         disk: ['skipped: The database is not embedded.'],
-        redis: ['ok: It answers.'],
+        redis: ['ok: It answers, and takes writes.'],
         expiry: [expect.stringContaining('skipped: No certificate')],
         providers: ['skipped: No identity provider is configured.'],
       },

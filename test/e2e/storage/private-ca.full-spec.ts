@@ -37,6 +37,21 @@ const start = async (given: Readonly<Record<string, string>>): Promise<Server> =
   return server;
 };
 
+describe('a Redis with another scheme than that of its address', () => {
+  it.each([
+    ['rediss', 'redis', process.env['TEST_REDIS_URL'], 'does not speak TLS.*redis://'],
+    ['redis', 'rediss', redis.url, 'speaks TLS.*rediss://'],
+  ])('is named for %s:// where the server needs %s://', async (scheme, _, url, message) => {
+    const REDIS_URL = (url ?? '').replace(/^rediss?/, scheme);
+    const running = await start({ REDIS_URL, SERVICE_CA_BUNDLE });
+    await running.logged(new RegExp(`Redis is not available: The server ${message}`));
+    const cli = await createCliUser();
+    const { stdout } = await cli.run(['doctor'], { REDIS_URL });
+    expect(stdout).toMatch(new RegExp(`failed +redis +The server ${message}`));
+    await cli.remove();
+  });
+});
+
 describe('a database and a Redis with certificates of a private authority', () => {
   it('refuses them without the certificate of that authority', async () => {
     const running = await start({});

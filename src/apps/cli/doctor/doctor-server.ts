@@ -3,14 +3,9 @@ import type { Settings } from '../../../server/config/settings.js';
 import type { CliContext } from '../command.js';
 import { EXIT } from '../cli-error.js';
 import { variablesToCheck } from '../server/config-report.js';
-import {
-  describeResult,
-  resultsOf,
-  runWithin,
-  type CheckResult,
-  messageOf,
-} from './check-result.js';
+import { describeResult, resultsOf, runWithin, type CheckResult } from './check-result.js';
 import { checkDatabase, checkDisk } from './database-checks.js';
+import { checkRedis } from './redis-check.js';
 import { ConfigurationError } from '../../../server/config/environment/configuration-error.js';
 import type { EnvironmentText } from '../../../server/config/environment/variable.js';
 import { resolveSettings } from '../../../server/config/resolve-settings.js';
@@ -18,7 +13,6 @@ import { findExpiries } from '../../../core/policy/findings/expiry.js';
 import type { LockoutFinding } from '../../../core/policy/findings/lockout.js';
 import { readExpiries } from '../../../server/providers/certificate/expiry.js';
 import { diagnoseProviders } from '../../../server/providers/provider-diagnosis.js';
-import { createClient } from '../../../server/storage/redis/redis-client.js';
 
 interface Check {
   readonly name: string;
@@ -74,7 +68,6 @@ export async function run(context: CliContext<{ readonly file?: string }>): Prom
 }
 
 const configuration = resultsOf('configuration');
-const redis = resultsOf('redis');
 const expiry = resultsOf('expiry');
 
 interface CheckedConfiguration {
@@ -108,38 +101,6 @@ function toResult({ severity, message }: LockoutFinding): CheckResult[] {
     return [];
   }
   return [severity === 'error' ? configuration.failed(message) : configuration.warning(message)];
-}
-
-const REDIS_LIMIT_MS = 5000;
-
-async function checkRedis({ storage }: Pick<Settings, 'storage'>): Promise<readonly CheckResult[]> {
-  const { redisUrl } = storage;
-  if (redisUrl === null) {
-    return [redis.skipped('REDIS_URL is not set: there is one replica.')];
-  }
-  const client = createClient(
-    { ...storage, redisUrl },
-    {
-      maxRetriesPerRequest: 0,
-      retryStrategy: null,
-      sentinelRetryStrategy: () => null,
-      connectTimeout: REDIS_LIMIT_MS,
-      commandTimeout: REDIS_LIMIT_MS,
-    },
-    { clusterRetryStrategy: null },
-  );
-  let cause: unknown = null;
-  client.on('error', (error: unknown) => {
-    cause ??= error;
-  });
-  try {
-    await client.ping();
-    return [redis.ok('It answers.')];
-  } catch (error) {
-    return [redis.failed(messageOf(cause ?? error))];
-  } finally {
-    client.disconnect();
-  }
 }
 
 async function checkExpiries(settings: Settings): Promise<readonly CheckResult[]> {

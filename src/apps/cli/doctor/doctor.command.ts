@@ -15,7 +15,7 @@ Checks the configuration, the database and its schema, whether the master secret
 stored, the clock, the free space of an embedded database, Redis, the end of every certificate,
 revocation list and client secret, the keys of backends, the identity providers and their last
 signals. Uses the server's own variables: run it where the server runs, as the same user. It changes
-no data. Each check has a time limit. Exits with 1 when a check fails, and with 78 when the
+no data; Redis gets the empty messages that servers send, too. Each check has a time limit. Exits with 1 when a check fails, and with 78 when the
 configuration is invalid; warnings do not change the exit code.
 `,
       examples: [

@@ -49,7 +49,7 @@ import {
 import type { OperatorDatabase } from './database.js';
 import type { Settings } from '../../../server/config/settings.js';
 import { createClient, type RedisClient } from '../../../server/storage/redis/redis-client.js';
-import { operatorChannel } from '../../../server/storage/redis/redis.service.js';
+import { operatorChannel } from '../../../server/storage/redis/redis-probe.js';
 
 const PAGE = 500;
 

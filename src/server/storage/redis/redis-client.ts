@@ -141,6 +141,12 @@ function addressOf({ options }: Redis): Address {
   return { host: options.host ?? '', port: options.port ?? DEFAULT_PORT };
 }
 
+/** The server to which the first connection is made. */
+export function firstAddress(settings: RedisSettings): Address {
+  const [sentinel] = settings.redisSentinels;
+  return sentinel === undefined ? startNodes(settings)[0]! : addressIn(sentinel);
+}
+
 function startNodes({ redisUrl, redisClusterNodes }: RedisSettings): Address[] {
   const { hostname, port } = new URL(redisUrl);
   return [`${hostname}:${port === '' ? DEFAULT_PORT : port}`, ...redisClusterNodes].map(addressIn);

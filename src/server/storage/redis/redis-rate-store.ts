@@ -1,22 +1,23 @@
 import type { FastifyRateLimitStoreCtor } from '@fastify/rate-limit';
 import LocalStore from '@fastify/rate-limit/store/LocalStore.js';
 import RedisStore from '@fastify/rate-limit/store/RedisStore.js';
-import type { RedisService } from './redis.service.js';
+import type { RedisClient } from './redis-client.js';
 
 const PREFIX = 'gatehouse:rate:';
+
+/** Returns the counts of all replicas. */
+export const sharedCounts = (client: RedisClient): RateLimitStore =>
+  new RedisStore(false, false, client, PREFIX);
 
 /**
  * Counts of all replicas in Redis, and of this one where Redis does not answer.
  * @param keptKeys most keys that this replica counts; the least recently used are dropped
  */
-export function redisRateStore(
-  { commands }: RedisService,
-  keptKeys: number,
-): FastifyRateLimitStoreCtor {
+export function redisRateStore(commands: RedisClient, keptKeys: number): FastifyRateLimitStoreCtor {
   return class extends RedisRateStore {
     constructor() {
       const local = new LocalStore(false, false, keptKeys);
-      super(new RedisStore(false, false, commands, PREFIX), local, keptKeys);
+      super(sharedCounts(commands), local, keptKeys);
     }
   };
 }

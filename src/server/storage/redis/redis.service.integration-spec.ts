@@ -43,7 +43,7 @@ describe(RedisService, () => {
   it('refuses commands at once while Redis hangs, and does not queue them', async () => {
     answer = () => '';
     await waitFor('a question', () => received !== '');
-    expect(redis.isReady).toBe(false);
+    expect(redis.state).toBe('away');
     // No answer ends this command, so it must not be sent.
     await expect(redis.commands.incr('a-counter')).rejects.toThrow(/writeable/);
     expect(await redis.broadcasts.publish('a-channel', 'a message')).toBe(0);

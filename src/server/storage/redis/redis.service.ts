@@ -1,19 +1,15 @@
 import { EventEmitter } from 'node:events';
 import { Logger, type OnApplicationShutdown } from '@nestjs/common';
 import type { Cluster, ClusterOptions, Redis, RedisOptions } from 'ioredis';
-import { LogOnce } from '../../../common/log-once.js';
 import type { Runtime } from '../../../common/runtime/runtime.js';
 import type { Timer, Timers } from '../../../common/runtime/timers.js';
 import type { RedisClient, RedisSettings } from './redis-client.js';
+import { findRefusals, isRefusal } from './redis-probe.js';
 
 export const REDIS = Symbol('Redis');
 
-/**
- * Channel of operators' changes. All databases of one Redis share channels, so that the name has
- * the database; a Redis Cluster has only one.
- */
-export const operatorChannel = (client: RedisClient): string =>
-  `gatehouse:operator:${'db' in client.options ? (client.options.db ?? 0) : 0}`;
+/** `refusing`: it answers, but refuses commands that the server needs. */
+export type RedisState = 'ready' | 'refusing' | 'away';
 
 const COMMAND_TIMEOUT_MS = 500;
 const SILENCE_MS = 2000;
@@ -24,7 +20,7 @@ const PING_MS = 2000;
 const MAX_BACKOFF_MS = 2000;
 /** A client that sends nothing to a lost node does not learn its replacement otherwise. */
 const NODES_REFRESH_MS = 5000;
-const FAILED_READ_PAUSE_MS = 1000;
+const REFUSED_PAUSE_MS = 1000;
 
 const backOff = (attempt: number): number => Math.min(attempt * 100, MAX_BACKOFF_MS);
 
@@ -51,25 +47,20 @@ const CLOSED = 'Connection is closed.';
 
 type Send = (...args: unknown[]) => Promise<unknown>;
 
-interface ClusterAllFailedError {
-  readonly lastNodeError: Error;
+interface ClientError extends Error {
+  /** The command that Redis refused. */
+  readonly command?: { readonly name: string };
+  /** The cause of the error of a cluster. */
+  readonly lastNodeError?: Error;
 }
 
 const logger = new Logger('Redis');
-const wrongMode = new LogOnce((message) => logger.error(message));
 
-function reconnectOnError({ message }: Error): boolean {
-  if (message.startsWith('MOVED ')) {
-    wrongMode.write(
-      'Redis is a cluster: set REDIS_CLUSTER_NODES, or limits and messages are lost.',
-    );
-  }
-  // After a failover the old primary may keep its connections, and refuse every write.
-  return message.startsWith('READONLY');
-}
+/** After a failover the old primary may keep its connections, and refuse every write. */
+const reconnectOnError = ({ message }: Error): boolean => message.startsWith('READONLY');
 
 interface Losses {
-  /** Messages to this process may be lost, because a listening connection was interrupted. */
+  /** Messages to this process may be lost: a listening connection was interrupted, or refused. */
   missed: [];
   /** Messages of this process were dropped, and Redis is available again. */
   dropped: [];
@@ -82,7 +73,11 @@ interface Losses {
 export class RedisService implements OnApplicationShutdown {
   readonly losses = new EventEmitter<Losses>();
   /** null before the first one. */
-  private loggedState: 'ready' | 'away' | null = null;
+  private loggedState: RedisState | null = null;
+  /** null before the first answer. */
+  private refusals: readonly string[] | null = null;
+  private readonly refusedSubscriptions = new Map<Redis, string>();
+  private probe: Promise<void> | null = null;
   private hasDropped = false;
   private readonly listeners = new Set<Redis>();
   private readonly pings: Timer;
@@ -93,6 +88,7 @@ export class RedisService implements OnApplicationShutdown {
     /** Messages of the socket adapter, which are dropped while Redis is unavailable. */
     readonly broadcasts: RedisClient,
     private readonly connectListener: (options: RedisOptions) => Redis,
+    private readonly findWrongScheme: () => Promise<string | null>,
     private readonly timers: Timers,
   ) {
     this.logAvailability();
@@ -105,17 +101,30 @@ export class RedisService implements OnApplicationShutdown {
   /** Starts to connect. A server without Redis never loads the client. */
   static async open(settings: RedisSettings, { random, timers }: Runtime): Promise<RedisService> {
     const { createClient, createListener } = await import('./redis-client.js');
+    const { findWrongScheme } = await import('./redis-scheme.js');
     const isOneServer = settings.redisClusterNodes.length === 0;
     const connection = isOneServer ? { ...CONNECTION, reconnectOnError } : CONNECTION;
     const commands = createClient(settings, connection, CLUSTER);
     const broadcasts = createClient(settings, connection, CLUSTER);
     const listen = (options: RedisOptions): Redis =>
       createListener(settings, commands, { ...connection, ...options }, random);
-    return new RedisService(commands, broadcasts, listen, timers);
+    const advise = (): Promise<string | null> => findWrongScheme(settings);
+    return new RedisService(commands, broadcasts, listen, advise, timers);
   }
 
-  get isReady(): boolean {
-    return this.commands.status === 'ready';
+  get state(): RedisState {
+    if (!this.isConnected || this.refusals === null) {
+      return 'away';
+    }
+    return this.isRefusing ? 'refusing' : 'ready';
+  }
+
+  private get isRefusing(): boolean {
+    return this.refusals !== null && this.refusals.length > 0;
+  }
+
+  private get isConnected(): boolean {
+    return this.commands.status === 'ready' && this.broadcasts.status === 'ready';
   }
 
   subscribe(channel: string, listener: (message: string) => void): () => void {
@@ -144,14 +153,42 @@ export class RedisService implements OnApplicationShutdown {
     this.listeners.add(redis);
     Object.assign(redis, {
       xread: slowlyRepeated(redis, this.timers),
-      subscribe: subscribedOnceReady(redis),
+      subscribe: this.subscribedOnceReady(redis),
     });
     return redis;
   }
 
   private closeListener(redis: Redis): void {
     this.listeners.delete(redis);
+    this.refusedSubscriptions.delete(redis);
     redis.disconnect();
+  }
+
+  /**
+   * Subscribes after `ready`: a subscription before it makes the client's own check fail. Refused
+   * ones are repeated until Redis accepts them. The adapter and ioredis ignore the result.
+   */
+  private subscribedOnceReady(redis: Redis): Send {
+    const subscribe = redis.subscribe.bind(redis) as Send;
+    const send: Send = async (...channels) => {
+      try {
+        const result = await subscribe(...channels);
+        this.refusedSubscriptions.delete(redis);
+        return result;
+      } catch (error) {
+        if (isRefusal(error) && redis.status === 'ready') {
+          this.refusedSubscriptions.set(redis, `SUBSCRIBE ${channels.join(' ')}: ${error.message}`);
+          void this.check();
+          await this.timers.sleep(REFUSED_PAUSE_MS);
+        }
+        return repeat(...channels);
+      }
+    };
+    const wait: Send = (...channels) =>
+      new Promise((done) => redis.prependOnceListener('ready', () => done(send(...channels))));
+    const repeat: Send = (...channels) =>
+      redis.status === 'ready' ? send(...channels) : wait(...channels);
+    return repeat;
   }
 
   /** Redis answers a ping only after the subscriptions that ioredis repeats. */
@@ -169,6 +206,38 @@ export class RedisService implements OnApplicationShutdown {
         this.ping(redis);
       }
     }
+    void this.check();
+  }
+
+  /** Finds out what Redis refuses. Without an answer, the last one counts. */
+  private check(): Promise<void> {
+    this.probe ??= this.findRefusals().finally(() => (this.probe = null));
+    return this.probe;
+  }
+
+  private async findRefusals(): Promise<void> {
+    if (!this.isConnected) {
+      return;
+    }
+    try {
+      const refusals = await findRefusals(this.commands);
+      this.settle([...refusals, ...this.refusedSubscriptions.values()]);
+    } catch {
+      // The connection reports its failure.
+    }
+  }
+
+  private settle(refusals: readonly string[]): void {
+    const wasRefusing = this.isRefusing;
+    this.refusals = refusals;
+    if (this.isRefusing) {
+      this.logRefusal();
+      return;
+    }
+    this.logReturn();
+    if (wasRefusing) {
+      this.losses.emit('missed');
+    }
     this.reportDropped();
   }
 
@@ -180,7 +249,10 @@ export class RedisService implements OnApplicationShutdown {
     const sent = async <Reply>(send: () => Promise<Reply>, nothing: Reply): Promise<Reply> => {
       try {
         return redis.status === 'ready' ? await send() : this.dropped(nothing);
-      } catch {
+      } catch (error) {
+        if (isRefusal(error) && this.state === 'ready') {
+          void this.check();
+        }
         return this.dropped(nothing);
       }
     };
@@ -188,7 +260,6 @@ export class RedisService implements OnApplicationShutdown {
       publish: (...args: unknown[]) => sent(() => publish(...args), 0),
       xadd: (...args: unknown[]) => sent(() => append(...args), null),
     });
-    redis.on('ready', () => this.reportDropped());
   }
 
   private dropped<Reply>(nothing: Reply): Reply {
@@ -198,7 +269,7 @@ export class RedisService implements OnApplicationShutdown {
 
   /** Messages that listeners publish meanwhile may be dropped as well; they are reported again. */
   private reportDropped(): void {
-    if (this.hasDropped && this.broadcasts.status === 'ready') {
+    if (this.hasDropped && this.state === 'ready') {
       this.hasDropped = false;
       this.losses.emit('dropped');
     }
@@ -228,31 +299,51 @@ export class RedisService implements OnApplicationShutdown {
 
   private logAvailability(): void {
     for (const client of [this.commands, this.broadcasts]) {
-      client.on('error', (error: Error & Partial<ClusterAllFailedError>) => {
+      client.on('error', (error: ClientError) => {
         const { message } = error.lastNodeError ?? error;
-        // The listening connection logs the reason in this case.
-        if (message !== CLOSED) {
+        // The listening connection logs the reason of the first, and the probe that of the second.
+        if (message !== CLOSED && error.command?.name !== 'select') {
           this.logLoss(message);
         }
       });
-      client.on('ready', () => this.logReturn());
+      client.on('close', () => this.forgetAcceptance());
+      // A refusing server that ends the connections is asked again by the next ping.
+      client.on('ready', () => void (this.isRefusing ? undefined : this.check()));
     }
     if (isCluster(this.commands)) {
       logLostNodes(this.commands);
     }
   }
 
-  private logLoss(message: string): void {
-    if (this.loggedState !== 'away') {
-      this.loggedState = 'away';
-      logger.error(`Redis is not available: ${message}`);
+  /** The next connection may lead to another server. */
+  private forgetAcceptance(): void {
+    if (!this.isRefusing) {
+      this.refusals = null;
     }
   }
 
-  /** Once both connections are there: each of them reports the same outage. */
+  private logLoss(message: string): void {
+    const isFirst = this.loggedState === null;
+    if (isFirst || this.loggedState === 'ready') {
+      this.loggedState = 'away';
+      void this.logCause(message, isFirst);
+    }
+  }
+
+  private async logCause(message: string, isFirst: boolean): Promise<void> {
+    const advice = isFirst ? await this.findWrongScheme().catch(() => null) : null;
+    logger.error(`Redis is not available: ${advice ?? message}`);
+  }
+
+  private logRefusal(): void {
+    if (this.loggedState !== 'refusing') {
+      this.loggedState = 'refusing';
+      logger.error(`Redis refuses ${this.refusals?.join('; ')}`);
+    }
+  }
+
   private logReturn(): void {
-    const isBack = this.isReady && this.broadcasts.status === 'ready';
-    if (isBack && this.loggedState !== 'ready') {
+    if (this.loggedState !== 'ready') {
       this.loggedState = 'ready';
       logger.log('Redis is ready.');
     }
@@ -260,7 +351,7 @@ export class RedisService implements OnApplicationShutdown {
 
   /** The client of a cluster does not report why it can reach no node. */
   private logListenerFailure({ message }: Error): void {
-    if (isCluster(this.commands) && !this.isReady) {
+    if (isCluster(this.commands) && this.commands.status !== 'ready') {
       this.logLoss(message);
     }
   }
@@ -271,21 +362,9 @@ function slowlyRepeated(redis: Redis, timers: Timers): Send {
   const read = redis.xread.bind(redis) as Send;
   return (...args) =>
     read(...args).catch(async (error: unknown) => {
-      await timers.sleep(FAILED_READ_PAUSE_MS);
+      await timers.sleep(REFUSED_PAUSE_MS);
       throw error;
     });
-}
-
-/**
- * Subscribes after `ready`: a subscription before it makes the client's own check fail. The adapter
- * and ioredis ignore the result, an error with a wrong password.
- */
-function subscribedOnceReady(redis: Redis): Send {
-  const subscribe = redis.subscribe.bind(redis) as Send;
-  const send: Send = (...channels) => subscribe(...channels).catch(() => wait(...channels));
-  const wait: Send = (...channels) =>
-    new Promise((done) => redis.prependOnceListener('ready', () => done(send(...channels))));
-  return (...channels) => (redis.status === 'ready' ? send(...channels) : wait(...channels));
 }
 
 const isCluster = (client: RedisClient): client is Cluster => client.isCluster;
