@@ -8,7 +8,7 @@ import { useCliUser } from '../../fixtures/programs/cli-fixture.js';
 import { freshDataDirectory } from '../../fixtures/programs/data-directory-fixture.js';
 import { backends } from '../../fixtures/resource-server-fixture.js';
 import { startServer } from '../../fixtures/programs/server-fixture.js';
-import { createDatabase, runSql } from '../../fixtures/programs/services-fixture.js';
+import { createDatabase, runSql, startPostgres } from '../../fixtures/programs/services-fixture.js';
 import { freePort } from '../../fixtures/programs/service-process.js';
 import { createStore, DATABASE_TIMES, type Store } from '../../fixtures/programs/store-fixture.js';
 
@@ -203,6 +203,33 @@ describe('gatehouse doctor on PostgreSQL', () => {
     ]);
     expect(checks['schema']).toEqual([expect.stringMatching(/^skipped: /)]);
     await drop();
+  });
+
+  it('finds a standby', async () => {
+    const primary = await startPostgres({ durable: false });
+    const standby = await startPostgres({ durable: false, standbyOf: primary.url });
+    const { code, checks } = await diagnose({ ...env, DATABASE_URL: standby.url });
+    expect(code).toBe(1);
+    expect(checks['database']).toEqual([expect.stringMatching(/^failed: .*It is a standby/)]);
+    await standby.stop();
+    await primary.stop();
+  });
+
+  it('finds a TLS key of another certificate, for each port', async () => {
+    const authority = TestAuthority.root(user.home, 'Root');
+    const [one, other] = [authority.issue({}), authority.issue({})];
+    const wrong = {
+      ...{ SERVICE_TLS_CERT_PATH: one.certPath, SERVICE_TLS_KEY_PATH: other.keyPath },
+      ...{ ADMIN_PORT: '3001', ADMIN_TOKENS_FILE: one.certPath },
+      ...{ ADMIN_TLS_CERT_PATH: one.certPath, ADMIN_TLS_KEY_PATH: other.keyPath },
+    };
+    const { code, checks } = await diagnose({ ...env, ...wrong });
+    expect(code).toBe(78);
+    for (const name of ['SERVICE_TLS_KEY_PATH', 'ADMIN_TLS_KEY_PATH']) {
+      expect(checks['configuration']).toContainEqual(
+        expect.stringMatching(`^failed: ${name}: names a file that cannot be used`),
+      );
+    }
   });
 
   it('finds unreachable services and expired certificates, and prints no password', async () => {

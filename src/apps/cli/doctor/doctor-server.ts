@@ -2,13 +2,12 @@ import { Timers } from '../../../common/runtime/timers.js';
 import type { Settings } from '../../../server/config/settings.js';
 import type { CliContext } from '../command.js';
 import { EXIT } from '../cli-error.js';
-import { variablesToCheck } from '../server/config-report.js';
+import { resolveOrExplain, variablesToCheck } from '../server/config-report.js';
 import { describeResult, resultsOf, runWithin, type CheckResult } from './check-result.js';
 import { checkDatabase, checkDisk } from './database-checks.js';
 import { checkRedis } from './redis-check.js';
 import { ConfigurationError } from '../../../server/config/environment/configuration-error.js';
 import type { EnvironmentText } from '../../../server/config/environment/variable.js';
-import { resolveSettings } from '../../../server/config/resolve-settings.js';
 import { findExpiries } from '../../../core/policy/findings/expiry.js';
 import type { LockoutFinding } from '../../../core/policy/findings/lockout.js';
 import { readExpiries } from '../../../server/providers/certificate/expiry.js';
@@ -41,7 +40,7 @@ export async function run(context: CliContext<{ readonly file?: string }>): Prom
       found.forEach((result) => output.result(result, describeResult(result)));
     }
   };
-  const { settings, results: found } = checkConfiguration(variablesToCheck(context));
+  const { settings, results: found } = await checkConfiguration(variablesToCheck(context));
   add(found);
   const timers = new Timers();
   for (const { name, progress, run: check } of CHECKS) {
@@ -76,23 +75,21 @@ interface CheckedConfiguration {
   readonly settings: Settings | null;
 }
 
-function checkConfiguration(environment: EnvironmentText): CheckedConfiguration {
-  try {
-    const { settings, warnings, findings } = resolveSettings(environment);
-    const results = [...warnings.map(configuration.warning), ...findings.flatMap(toResult)];
-    return {
-      results: results.length > 0 ? results : [configuration.ok('It is valid.')],
-      settings,
-    };
-  } catch (error) {
-    if (!(error instanceof ConfigurationError)) {
-      throw error;
-    }
-    const results = error.problems.map(({ variable, message }) =>
+async function checkConfiguration(environment: EnvironmentText): Promise<CheckedConfiguration> {
+  const resolved = await resolveOrExplain(environment);
+  if (resolved instanceof ConfigurationError) {
+    const problems = resolved.problems.map(({ variable, message }) =>
       configuration.failed(`${variable}: ${message}`),
     );
-    return { results: [...results, ...error.warnings.map(configuration.warning)], settings: null };
+    const results = [...problems, ...resolved.warnings.map(configuration.warning)];
+    return { results, settings: null };
   }
+  const { settings, warnings, findings } = resolved;
+  const results = [...warnings.map(configuration.warning), ...findings.flatMap(toResult)];
+  return {
+    results: results.length > 0 ? results : [configuration.ok('It is valid.')],
+    settings,
+  };
 }
 
 /** A notice states what is intended. */

@@ -112,7 +112,7 @@ async function askProviders(settings: Settings): Promise<LockoutFinding[]> {
 }
 
 /** Unlike the server, it reads the certificates of all ports before it reports. */
-async function resolveOrExplain(
+export async function resolveOrExplain(
   environment: EnvironmentText,
 ): Promise<ResolvedConfiguration | ConfigurationError> {
   try {
