@@ -26,6 +26,10 @@ const labelled = (name: string, labels: string, value: number) => ({
   [`${name}{${LABELS},${labels}}`]: `${value}x600`,
 });
 
+const ready = (pod: string, values: string) => ({
+  [`gatehouse_ready{${LABELS},pod="${pod}"}`]: values,
+});
+
 /** Time starts at 0 in these tests. */
 const endsAfterDays = (kind: string, days: number) =>
   labelled(
@@ -83,6 +87,15 @@ export const CASES: readonly Case[] = [
   fired('GatehouseDown', 'no replica is there', '6m', {}),
   fired('GatehouseDown', 'none of them answers', '6m', gauge('up', 0)),
   silent('GatehouseDown', 'one answers', gauge('up', 1)),
+  fired('GatehouseNotReady', 'all answer, and none is ready', '6m', {
+    ...ready('a', '0x600'),
+    ...ready('b', '0x600'),
+  }),
+  silent('GatehouseNotReady', 'one is ready', { ...ready('a', '0x600'), ...ready('b', '1x600') }),
+  silent('GatehouseNotReady', 'all start again for four minutes', {
+    ...ready('a', '1x10 0x4 1x600'),
+    ...ready('b', '1x10 0x4 1x600'),
+  }),
   fired('GatehouseErrorBudgetBurn', 'one request in ten fails', '10m', {
     ...requests(503, '/v1/auth', 10),
     ...requests(200, '/v1/auth', 90),

@@ -6,7 +6,7 @@ import { MetricsService } from '../metrics/metrics.service.js';
 import { SealedValuesService } from '../storage/sealing/sealed-values.service.js';
 import { HealthService } from './health.service.js';
 
-/** Measures the dependencies of this process, and what the master secrets open. */
+/** Measures readiness, the dependencies of this process, and what the master secrets open. */
 @Injectable()
 export class DependencyMetricsService {
   constructor(
@@ -18,9 +18,12 @@ export class DependencyMetricsService {
 
   observe(): void {
     const { metrics, health, sealedValues } = this;
+    metrics.ask('gatehouse_ready', 'Whether this process is ready (/readyz): 1, or 0.', async () =>
+      Number((await health.readiness()).isReady),
+    );
     metrics.observeEach(
       'gatehouse_dependency_up',
-      'Dependencies (database, redis) that answer this process: 1, or 0.',
+      'Dependencies (database, redis) that serve this process: 1, or 0.',
       ['dependency'],
       async () =>
         (await health.dependencies()).map(({ name, isUp }) => ({
