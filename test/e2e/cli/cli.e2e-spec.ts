@@ -126,14 +126,14 @@ describe('gatehouse whoami', () => {
     const loaded = texts
       .flatMap((text) => text.match(/(?<=^\/\/ )\S+\.js$/gm) ?? [])
       .map((path) => path.replace(/^(?:\.\.\/)*(?:dist\/)?/, ''));
-    const actions = /^cli\/\w+\/(?!.*\.command\.js$)/;
+    const actions = /^apps\/cli\/\w+\/(?!.*\.command\.js$)/;
     expect(loaded.filter((path) => actions.test(path)).sort()).toEqual([
-      'cli/account/current-session.js',
-      'cli/account/server-store.js',
+      'apps/cli/account/current-session.js',
+      'apps/cli/account/server-store.js',
       // These are the options of several commands, whose code is loaded only when one is run.
-      'cli/operator/with-administration.js',
+      'apps/cli/operator/with-administration.js',
     ]);
-    const heavy = /@nestjs|typeorm|socket\.io|\/fastify|class-validator|^(storage|main)/;
+    const heavy = /@nestjs|typeorm|socket\.io|\/fastify|class-validator|^server\//;
     expect(loaded.filter((path) => heavy.test(path))).toEqual([]);
   });
 });
