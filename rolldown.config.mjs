@@ -103,6 +103,18 @@ const linkedExpo = {
   },
 };
 
+/**
+ * class-validator brings the numbering plans of all countries for one decorator. Without it they are left
+ * out, and a build with an import of `IsPhoneNumber` fails.
+ */
+const noPhoneNumbers = {
+  name: 'no-phone-numbers',
+  transform: {
+    filter: { id: /class-validator\/esm5\/decorator\/decorators\.js$/ },
+    handler: (code) => code.replace("export * from './string/IsPhoneNumber';", ''),
+  },
+};
+
 // Links what SWC compiled, in its folder (tools/build/programs.mjs): reading three thousand modules one by one takes longer than
 // everything else a start does (docs/adr/0009-linked-programs.md).
 export default defineConfig({
@@ -120,7 +132,7 @@ export default defineConfig({
     // The ES modules of a package that has both: what is not imported is left out.
     mainFields: ['module', 'main'],
   },
-  plugins: [oneTypeorm, linkedExpo, launchers, thirdParty('THIRD-PARTY.txt')],
+  plugins: [oneTypeorm, linkedExpo, noPhoneNumbers, launchers, thirdParty('THIRD-PARTY.txt')],
   output: {
     dir: 'bin',
     // The default removes such calls as well.

@@ -25,7 +25,8 @@ const KUBECTL = `
 const { copyFileSync, readFileSync } = require('node:fs');
 const { spawnSync } = require('node:child_process');
 const args = process.argv.slice(2);
-const [program, ...rest] = args.includes('--') ? args.slice(args.indexOf('--') + 1) : [];
+const check = args.includes('config-check') ? ['gatehouse', 'config', 'check'] : [];
+const [program, ...rest] = args.includes('--') ? args.slice(args.indexOf('--') + 1) : check;
 for (const arg of args) {
   const [, key, path] = /^--from-file=([^=]+)=(.+)$/.exec(arg) ?? [];
   if (key) copyFileSync(path, 'secrets/' + key);
