@@ -79,10 +79,11 @@ describe(Introspector.name, () => {
     const accountsOf = async (...tokens: string[]): Promise<string[]> =>
       (await Promise.all(tokens.map((token) => guard.verify(token)))).map(({ account }) => account);
     expect(await accountsOf(a, b, a)).toEqual(['a', 'b', 'a']);
-    expect(asked).toEqual([a, b]);
+    // Their signatures are verified at once, in any order.
+    expect([...asked].sort()).toEqual([a, b].sort());
     await fixture.time.advance(10_000);
     expect(await accountsOf(a, a)).toEqual(['a', 'a']);
-    expect(asked).toEqual([a, b, a]);
+    expect(asked.slice(2)).toEqual([a]);
   });
 
   it('keeps an answer when an earlier question fails', async () => {
