@@ -16,16 +16,17 @@ type Init = Parameters<Fetch>[1];
 
 /** The first request of a sign-up or a login, which changes nothing. */
 const FIRST_REQUEST = /\/v1\/auth\/challenge$/;
-/** A server answers 503 until its database is ready. */
-const STARTING_MS = 15_000;
-const LONGEST_PAUSE_SECONDS = 3;
+/** A server answers 503 until its database is ready. This ends before the time-out of the whole call. */
+const STARTING_MS = 10_000;
+const PAUSE_SECONDS = { least: 1, most: 3 };
 
 async function exchange(url: string, init: Init): Promise<FetchAnswer> {
   const giveUpAt = performance.now() + (FIRST_REQUEST.test(url) ? STARTING_MS : 0);
   let { message, text } = await send(url, init);
   while (message.statusCode === 503 && performance.now() < giveUpAt) {
     const seconds = Number(message.headers['retry-after']);
-    if (!(seconds <= LONGEST_PAUSE_SECONDS)) {
+    // An absent header is NaN, and an answer to try at once must not be a loop.
+    if (!(seconds >= PAUSE_SECONDS.least && seconds <= PAUSE_SECONDS.most)) {
       break;
     }
     await sleep(seconds * 1000);

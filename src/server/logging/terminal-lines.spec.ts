@@ -17,6 +17,11 @@ describe(terminalLines.name, () => {
     );
   });
 
+  it('writes no character that a terminal acts on', () => {
+    const text = logged((log) => log.warn('a\u001b[2Jb\u009bc\u202ed\ne'));
+    expect(text).toMatch(/ warn a\ufffd\[2Jb\ufffdc\ufffdd\ufffde\n$/);
+  });
+
   it('writes the other fields after the message, and no secret', () => {
     const text = logged((log) => log.error({ msg: 'Failed.', requestId: 'r1', token: 'abc' }));
     expect(text).toContain('error Failed. requestId="r1" token="[redacted]"');

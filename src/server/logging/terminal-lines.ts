@@ -6,6 +6,8 @@ interface Line {
   readonly msg: string;
 }
 
+/** A terminal acts on some of these, and what a provider or a client sends can be part of a line. */
+const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 /** The message says these, or every line has them. */
 const OMITTED = ['level', 'time', 'msg', 'service', 'context'];
 
@@ -19,5 +21,6 @@ function readable(line: string): string {
   const { level, time, msg } = fields;
   const others = Object.entries(fields).filter(([name]) => !OMITTED.includes(name));
   const more = others.map(([name, value]) => ` ${name}=${JSON.stringify(value)}`).join('');
-  return `${time.slice(11, 19)} ${level === 'info' ? '' : `${level} `}${msg}${more}\n`;
+  const text = `${level === 'info' ? '' : `${level} `}${msg}${more}`;
+  return `${time.slice(11, 19)} ${text.replace(UNPRINTABLE, '\ufffd')}\n`;
 }
