@@ -1,11 +1,11 @@
 import type { ComponentChildren, ComponentType } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { useFocus } from '../ui/use-focus.js';
 import { Brand, brand } from '../brand.js';
 import { Icon, type IconName } from '../ui/icon.js';
 import { LanguageChoice } from '../ui/language-choice.js';
 import { lazyPart } from '../ui/lazy-part.js';
-import { Loading } from '../ui/notice.js';
+import { Loading, type Notify } from '../ui/notice.js';
 import { failureMessage } from '../i18n/failure.js';
 import { t } from '../i18n/messages.js';
 import type { GatehouseProblem } from '../../../packages/client/api/problem.js';
@@ -17,7 +17,7 @@ import { sessionWithKey } from './key-memory.js';
 import { Overview } from './overview.js';
 import { useWaitingRequests, type ClickedRequest } from './approvals/waiting-requests.js';
 import { useForgottenKey } from './security/forgotten-key.js';
-import { SECTIONS, useSection, type Section } from './sections.js';
+import { SECTIONS, sectionIn, useSection, type Section } from './sections.js';
 import { SecuritySection } from './security/security-section.js';
 import { SignOut, useEndings } from './security/sign-out.js';
 import { UNKNOWN_DEVICE, takeReplaced, type Session } from './tab-state.js';
@@ -49,6 +49,7 @@ export function AccountView(props: AccountViewProps) {
   const { device, setDevice, startSession, above, clicked, ...tab } = props;
   const { session, endSession, notify } = tab;
   useReplacedSession(session);
+  useNoticeOfSection(notify);
   const { account, reload, refresh, isEnding } = useAccount(session, endSession, notify);
   const own = useOwnToken(account);
   const waiting = useWaitingRequests(account, tab, clicked);
@@ -175,6 +176,16 @@ function Title({ section }: { readonly section: Section }) {
       {title}
     </h1>
   );
+}
+
+/** Clears the notice when another page of the account opens: it reports an action of the last one. */
+function useNoticeOfSection(notify: Notify): void {
+  useLayoutEffect(() => {
+    // An invitation link is no page of the account, and has a notice of its own.
+    const onChange = () => sectionIn(location.hash) !== null && notify(null);
+    addEventListener('hashchange', onChange);
+    return () => removeEventListener('hashchange', onChange);
+  }, [notify]);
 }
 
 /** Ends the session that this one replaced in this tab: its token would otherwise stay valid. */

@@ -47,6 +47,11 @@ export interface AddDeviceProps extends Omit<AccountActions, 'reload' | 'noteKey
 export function AddDevice(props: AddDeviceProps) {
   const { device, setDevice, notify } = props;
   const [words, showWords] = useState<readonly string[] | null>(null);
+  const [unknown, noteUnknown] = useState<string | null>(null);
+  const askAgain = (userCode: string) => {
+    noteUnknown(userCode);
+    setDevice(UNKNOWN_DEVICE);
+  };
   const close = () => {
     notify(null);
     setDevice(null);
@@ -58,9 +63,13 @@ export function AddDevice(props: AddDeviceProps) {
     <section aria-labelledby="add-device">
       <h2 id="add-device">{t.add.title}</h2>
       {device.userCode === null ? (
-        <CodeForm {...props} />
+        <CodeForm unknown={unknown} {...props} />
       ) : (
-        <FindDevice key={device.userCode} userCode={device.userCode} {...{ ...props, showWords }} />
+        <FindDevice
+          key={device.userCode}
+          userCode={device.userCode}
+          {...{ ...props, showWords, askAgain }}
+        />
       )}
       <div class="row">
         <button type="button" class="link" onClick={close}>
@@ -92,8 +101,15 @@ function ApprovedWords({ words, close }: ApprovedWordsProps) {
   );
 }
 
-function CodeForm({ setDevice, notify }: AddDeviceProps) {
-  const [notice, show] = useState<Notice | null>(null);
+interface CodeFormProps extends AddDeviceProps {
+  /** The last code, with which no device waits; null = none. */
+  readonly unknown: string | null;
+}
+
+function CodeForm({ unknown, setDevice, notify }: CodeFormProps) {
+  const [notice, show] = useState<Notice | null>(() =>
+    unknown === null ? null : problem(() => t.add.noneWaits),
+  );
   const found = (device: PendingDevice) => {
     notify(null);
     setDevice(device);
@@ -122,7 +138,7 @@ function CodeForm({ setDevice, notify }: AddDeviceProps) {
       <Scanner hint={t.add.scanning} instead={() => t.add.typeCode} read={scan} />
       <p class="divider">{t.signIn.or}</p>
       <form onSubmit={submit}>
-        <CodeInput notice={notice} />
+        <CodeInput given={unknown ?? ''} notice={notice} />
         <button type="submit" class="primary">
           {t.add.submit}
         </button>
@@ -131,9 +147,14 @@ function CodeForm({ setDevice, notify }: AddDeviceProps) {
   );
 }
 
-function CodeInput({ notice }: { readonly notice: Notice | null }) {
+interface CodeInputProps {
+  readonly given: string;
+  readonly notice: Notice | null;
+}
+
+function CodeInput({ given, notice }: CodeInputProps) {
   const field = useRef<HTMLInputElement>(null);
-  useEffect(() => void (notice !== null && field.current?.focus()), [notice]);
+  useEffect(() => void (notice !== null && field.current?.select()), [notice]);
   return (
     <div class="field">
       <label for="code">{t.add.label}</label>
@@ -143,6 +164,7 @@ function CodeInput({ notice }: { readonly notice: Notice | null }) {
         name="code"
         class="big"
         placeholder="WDJB-MJHT"
+        defaultValue={given}
         autocomplete="off"
         autocapitalize="characters"
         spellcheck={false}
@@ -163,10 +185,13 @@ interface FoundDevice {
 interface FindDeviceProps extends AddDeviceProps {
   readonly userCode: string;
   readonly showWords: (words: readonly string[]) => void;
+  /** Asks for another code, as this one is unknown, expired or used. */
+  readonly askAgain: (userCode: string) => void;
 }
 
 function FindDevice({ userCode, ...props }: FindDeviceProps) {
   const { device, setDevice, session, endSession, notify } = props;
+  const again = () => props.askAgain(userCode);
   const [found, setFound] = useState<FoundDevice | null>(null);
   const { run } = useAction(notify, endSession);
   const find = async () => {
@@ -180,7 +205,7 @@ function FindDevice({ userCode, ...props }: FindDeviceProps) {
       notify(problem(() => t.add.otherKey));
     }
   };
-  const load = () => run(() => find().catch((error: unknown) => requestAnotherCode(error, props)));
+  const load = () => run(() => find().catch((error: unknown) => askAgainUnless(error, again)));
   useEffect(load, []);
   return found === null ? (
     <Loading retry={load} notify={notify} />
@@ -195,14 +220,13 @@ function hasHadKey({ accountId }: Session): boolean {
   return isHere || pinOf(accountId) !== null;
 }
 
-/** Requests another code if this one is unknown, expired or used. */
-function requestAnotherCode(error: unknown, { setDevice, notify }: AddDeviceProps): void {
+/** @throws an error that has another reason than the code */
+function askAgainUnless(error: unknown, askAgain: () => void): void {
   const code = error instanceof GatehouseProblem ? error.code : '';
   if (code !== 'not-found' && code !== 'already-answered') {
     throw error;
   }
-  setDevice(UNKNOWN_DEVICE);
-  notify(problem(() => t.add.noneWaits));
+  askAgain();
 }
 
 interface ApprovalProps extends FindDeviceProps {
@@ -222,7 +246,7 @@ function Approval({ userCode, found, ...props }: ApprovalProps) {
   const { accountId } = session;
   const isLink = device.link !== null;
   const orAnother = (work: Promise<void>) =>
-    work.catch((error: unknown) => requestAnotherCode(error, props));
+    work.catch((error: unknown) => askAgainUnless(error, () => props.askAgain(userCode)));
   const approve = async (entered: EnteredKey | null) => {
     const words = await approveWith(entered, waiting, props);
     if (words === null) {

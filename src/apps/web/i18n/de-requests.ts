@@ -60,9 +60,9 @@ export const deRequests: RequestMessages = {
     decline: 'Nicht beantworten',
     confirms: 'Vor dem Erlauben werden Sie um Fingerabdruck, Gesicht oder PIN gebeten.',
     tooLate: 'Ihre Antwort kam zu spät.',
-    unknown: 'Diese Anfrage ist nicht hier',
+    unknown: 'Diese Anfrage gibt es nicht mehr',
     unknownHint:
-      'Sie ist beendet oder gehört zu einem anderen Konto. Antworten Sie in der App oder am Computer, der gefragt hat.',
+      'Sie ist seit einiger Zeit beendet oder gehört zu einem anderen Konto. Wenn das Programm noch fragt, antworten Sie an seinem Computer.',
     unopened: {
       closed: 'Diese Anfrage ist beendet',
       'no-key': 'Eine versiegelte Anfrage',

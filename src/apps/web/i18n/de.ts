@@ -292,7 +292,8 @@ export const de: Messages = {
     retry: (when) => `Versuchen Sie es ${when} erneut.`,
     provider: 'Der Identitätsanbieter',
     refused: (code) => `Diese Anmeldung wurde abgelehnt (${code}).`,
-    keyForm: 'Das ist kein Geräteschlüssel: Er beginnt mit gatekey1 oder hat 43 Zeichen.',
+    keyForm:
+      'Das ist kein Geräteschlüssel. Schlüssel beginnen mit gatekey1; ältere haben 43 Zeichen.',
     keyChecksum: 'Dieser Geräteschlüssel enthält einen Tippfehler: Die Prüfsumme stimmt nicht.',
     otherKey: 'Das ist nicht der Geräteschlüssel dieses Kontos.',
     deviceKey: 'Der Schlüssel des neuen Geräts ist beschädigt. Beginnen Sie dort von vorn.',

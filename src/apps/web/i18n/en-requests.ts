@@ -58,9 +58,9 @@ export const enRequests = {
     decline: 'Do not answer',
     confirms: 'Allow asks for your fingerprint, face or PIN.',
     tooLate: 'Your answer came too late.',
-    unknown: 'This request is not here',
+    unknown: 'This request no longer exists',
     unknownHint:
-      'It has ended, or belongs to another account. Answer it in the app or at the computer that asked.',
+      'It ended some time ago, or it belongs to another account. If the program still asks, answer at its computer.',
     unopened: {
       closed: 'This request has ended',
       'no-key': 'A sealed request',

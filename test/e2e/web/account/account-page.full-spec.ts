@@ -214,6 +214,10 @@ inChromium('the account page, with a device key', () => {
     await sees('gets no more notifications');
     const left = await call(server, 'GET', '/v1/push-tokens', mine);
     expect(left.body['tokens']).toEqual([]);
+    // The notice does not go along to a page that is opened by its address.
+    await visitor.page.evaluate("location.hash = '#overview'");
+    await seesAccount(visitor);
+    expect(await visitor.text()).not.toContain('gets no more notifications');
   });
 
   it('shows a device that was added before live updates were connected', async () => {

@@ -166,6 +166,12 @@ inChromium('/app/device', () => {
     await sees('A code has eight letters');
     await enterCode('BBBB-BBBB');
     await sees('No device waits with this code.');
+    const field = visitor.page.getByLabel('Code that the new device shows');
+    expect(await field.inputValue()).toBe('BBBB-BBBB');
+    const { userCode } = await new DeviceCalls(server).newDevice();
+    await enterCode(userCode);
+    await sees('The new device must show these words:');
+    expect(await visitor.text()).not.toContain('No device waits');
     await visitor.press('Cancel');
     await seesAccount(visitor);
   });
