@@ -92,6 +92,12 @@ export function addressGroup(text: string): string {
   return `${network.join(':')}::/64`;
 }
 
+/** Returns mapped IPv4 (`::ffff:10.0.0.7`) as IPv4, and any other text unchanged. */
+export function unmappedText(text: string): string {
+  const address = text.startsWith('::ffff:') ? parseAddress(text) : null;
+  return address === null ? text : unmapped(address).toString();
+}
+
 function unmapped(address: Address): Address {
   return address instanceof ipaddr.IPv6 && address.isIPv4MappedAddress()
     ? address.toIPv4Address()

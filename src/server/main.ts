@@ -1,5 +1,6 @@
 import { Logger } from '@nestjs/common';
 import { LISTEN_BACKLOG } from './network/backlog.js';
+import { listenHost } from './network/listen-host.js';
 import { readEnvironment } from './config/config.module.js';
 import { ConfigurationError } from './config/environment/configuration-error.js';
 import { resolveSettings, type ResolvedConfiguration } from './config/resolve-settings.js';
@@ -38,7 +39,7 @@ async function serve(resolved: ResolvedConfiguration, traces: TracesWanted): Pro
   };
   drainOnSignal(stop, settings.http.shutdownGraceMs, logger);
   const { port, host } = settings.http;
-  await app.listen({ port, host, backlog: LISTEN_BACKLOG });
+  await app.listen({ port, host: listenHost(host), backlog: LISTEN_BACKLOG });
   const url = await app.getUrl();
   logger.log(`Listening on ${url}`);
   const storage = app.get(StorageLifecycleService, { strict: false });

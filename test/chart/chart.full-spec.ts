@@ -205,10 +205,10 @@ describe('the metrics', () => {
   });
 
   it.each<[string, chart.JsonObject, string]>([
-    ['metrics.enabled', { metrics: { enabled: true } }, '0.0.0.0'],
-    ['config.METRICS_PORT', { config: { METRICS_PORT: 9464 } }, '0.0.0.0'],
-    ['extraEnv', { extraEnv: [{ name: 'METRICS_PORT', value: '9464' }] }, '0.0.0.0'],
-    ['an IPv6 network', { metrics: { enabled: true }, config: { HOST: '::' } }, '::'],
+    ['metrics.enabled', { metrics: { enabled: true } }, '::'],
+    ['config.METRICS_PORT', { config: { METRICS_PORT: 9464 } }, '::'],
+    ['extraEnv', { extraEnv: [{ name: 'METRICS_PORT', value: '9464' }] }, '::'],
+    ['an IPv4 network', { metrics: { enabled: true }, config: { HOST: '0.0.0.0' } }, '0.0.0.0'],
     [
       'an address of the operator',
       { metrics: { enabled: true }, config: { METRICS_HOST: '127.0.0.1' } },

@@ -167,7 +167,7 @@ describe('the objects of the chart, depending on the values', () => {
     const manifests = chart.manifestsIn(stdout);
     expect(at(find(manifests, 'ConfigMap'), 'data')).toMatchObject({
       ADMIN_PORT: '3100',
-      ADMIN_HOST: '0.0.0.0',
+      ADMIN_HOST: '::',
       ADMIN_TOKENS_FILE: '/etc/gatehouse/admin/admin-tokens.json',
       ADMIN_TLS_CERT_PATH: '/etc/gatehouse/admin-tls/tls.crt',
     });

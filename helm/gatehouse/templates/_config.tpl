@@ -107,12 +107,14 @@
 {{- $_ := set $config $name (include "gatehouse.text" $value) -}}
 {{- end -}}
 {{- end -}}
+{{- /* A Service may have both families, and a pod of an IPv6 network has no other address. */ -}}
+{{- $_ := set $config "HOST" (get $config "HOST" | default "::") -}}
 {{- if and .Values.metrics.enabled (not (get $config "METRICS_PORT")) -}}
 {{- $_ := set $config "METRICS_PORT" "9090" -}}
 {{- end -}}
 {{- if .Values.administration.enabled -}}
 {{- $_ := set $config "ADMIN_PORT" (get $config "ADMIN_PORT" | default "3100") -}}
-{{- $_ := set $config "ADMIN_HOST" (get $config "ADMIN_HOST" | default (get $config "HOST" | default "0.0.0.0")) -}}
+{{- $_ := set $config "ADMIN_HOST" (get $config "ADMIN_HOST" | default (get $config "HOST")) -}}
 {{- end -}}
 {{- $hasMetricsPort := get $config "METRICS_PORT" -}}
 {{- range .Values.extraEnv -}}
@@ -120,7 +122,7 @@
 {{- end -}}
 {{- /* Without a token the server's default is loopback, where no scrape of a pod arrives: the NetworkPolicy limits it. */ -}}
 {{- if and $hasMetricsPort (not (get $config "METRICS_HOST")) -}}
-{{- $_ := set $config "METRICS_HOST" (get $config "HOST" | default "0.0.0.0") -}}
+{{- $_ := set $config "METRICS_HOST" (get $config "HOST") -}}
 {{- end -}}
 {{- if and (not (include "gatehouse.isGiven" (dict "root" . "name" "DATABASE_URL"))) (not (get $config "SERVICE_DATA_DIR")) -}}
 {{- $_ := set $config "SERVICE_DATA_DIR" "/var/lib/gatehouse" -}}

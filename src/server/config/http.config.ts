@@ -18,7 +18,10 @@ export const HTTP_VARIABLES = {
     { type: 'integer', default: 3000, min: 0, max: 65_535 },
     'Port to listen on. 0 takes any free port.',
   ),
-  HOST: server({ ...HOST_NAME, default: '0.0.0.0' }, 'Address to listen on.'),
+  HOST: server(
+    { ...HOST_NAME, default: '0.0.0.0' },
+    'Address to listen on. `::` = every address of both families; without IPv6, every one of IPv4.',
+  ),
   SERVICE_PRESET: server(
     { type: 'string', default: null },
     'Name of a file in config/presets. Its values apply where a variable is not set.',

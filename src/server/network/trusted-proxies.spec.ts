@@ -35,6 +35,13 @@ describe(clientAddress.name, () => {
     expect(clientAddress(request('10.0.0.1', header), isTrusted)).toBe('10.0.0.2');
   });
 
+  it('is IPv4 for a mapped peer, which the ranges of trusted proxies include', () => {
+    expect(clientAddress(request('::ffff:192.0.2.1'), isTrusted)).toBe('192.0.2.1');
+    const header = '203.0.113.78';
+    expect(clientAddress(request('::ffff:10.0.0.1', header), isTrusted)).toBe(header);
+    expect(clientAddress(request('::ffff:zz'), isTrusted)).toBe('::ffff:zz');
+  });
+
   it('ignores the header of a peer that is not trusted', () => {
     expect(clientAddress(request('192.0.2.1', '203.0.113.78:4711'), isTrusted)).toBe('192.0.2.1');
     expect(clientAddress(request('192.0.2.1'), isTrusted)).toBe('192.0.2.1');

@@ -1,8 +1,9 @@
 import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
 import proxyAddress from '@fastify/proxy-addr';
 import type { FastifyInstance } from 'fastify';
 import { LRUCache } from 'lru-cache';
-import { parseAddress } from '../../common/addresses.js';
+import { parseAddress, unmappedText } from '../../common/addresses.js';
 
 const MAX_CACHED_VERDICTS = 1000;
 const BRACKETED = /^\[([^\]]+)\](?::\d{1,5})?$/;
@@ -27,6 +28,7 @@ export function trustOf(proxies: readonly string[]): Trust {
 /** Call it before hooks that read `request.ip`. */
 export function readForwardedAddresses(server: FastifyInstance, isTrusted: Trust): void {
   server.addHook('onRequest', ({ raw }, _reply, done) => {
+    unmapPeer(raw.socket);
     keepTrustedAddresses(raw, isTrusted);
     done();
   });
@@ -34,8 +36,17 @@ export function readForwardedAddresses(server: FastifyInstance, isTrusted: Trust
 
 /** For a request that has not passed the hooks of a listener. */
 export function clientAddress(request: IncomingMessage, isTrusted: Trust): string {
+  unmapPeer(request.socket);
   keepTrustedAddresses(request, isTrusted);
   return proxyAddress(request, isTrusted);
+}
+
+/** A socket on `::` reports IPv4 peers as mapped, which the audit trail would keep. */
+function unmapPeer(socket: Socket): void {
+  const { remoteAddress } = socket;
+  if (remoteAddress?.startsWith('::ffff:') === true) {
+    Object.defineProperty(socket, 'remoteAddress', { value: unmappedText(remoteAddress) });
+  }
 }
 
 /**

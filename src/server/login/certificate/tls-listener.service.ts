@@ -17,6 +17,7 @@ import { HttpAdapterHost } from '@nestjs/core';
 import type { FastifyInstance } from 'fastify';
 import { LISTEN_BACKLOG } from '../../network/backlog.js';
 import { releaseEndedConnections } from '../../network/ended-connections.js';
+import { listenHost } from '../../network/listen-host.js';
 import { boundHandshakes, HANDSHAKE_TIMEOUT_MS } from '../../network/pending-handshakes.js';
 import { pollUntil } from '../../../common/runtime/poll-until.js';
 import { Timers } from '../../../common/runtime/timers.js';
@@ -85,7 +86,7 @@ export class TlsListenerService
     });
     // New handshakes use the new files; open connections stay open.
     this.files.onChange((loaded) => server.setSecureContext(secureContext(loaded)));
-    server.listen({ port: mtls.tlsPort, host: http.host, backlog: LISTEN_BACKLOG });
+    server.listen({ port: mtls.tlsPort, host: listenHost(http.host), backlog: LISTEN_BACKLOG });
     await once(server, 'listening');
     this.server = server;
     this.logger.log(`Asking for client certificates on ${addressOf(server)}`);

@@ -1,0 +1,26 @@
+import { startServer, type Server } from '../fixtures/programs/server-fixture.js';
+import { helmBinary } from './binaries.js';
+import { FEATURES } from './feature-values.js';
+import * as chart from './render.js';
+
+let server: Server | null = null;
+afterAll(() => server?.stop());
+
+it('serves both address families with the addresses of the chart', async () => {
+  const values = FEATURES['two address families, hooks and labels'];
+  const { stdout } = await chart.templateWith(await helmBinary(4), values);
+  const config = chart.find(chart.manifestsIn(stdout), 'ConfigMap')['data'] as {
+    readonly [name: string]: string;
+  };
+  const { HOST = '', METRICS_HOST = '' } = config;
+  server = await startServer({ env: { HOST, METRICS_HOST, METRICS_PORT: '0' } });
+  const [, metricsPort] = await server.logged(/Metrics on port (\d+)/);
+  for (const host of ['127.0.0.1', '[::1]']) {
+    const answers = await Promise.all(
+      [`${host}:${server.port}/readyz`, `${host}:${metricsPort}/metrics`].map((place) =>
+        fetch(`http://${place}`),
+      ),
+    );
+    expect(answers.map(({ status }) => status)).toEqual([200, 200]);
+  }
+});
