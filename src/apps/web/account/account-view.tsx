@@ -49,7 +49,6 @@ export function AccountView(props: AccountViewProps) {
   const { device, setDevice, startSession, above, clicked, ...tab } = props;
   const { session, endSession, notify } = tab;
   useReplacedSession(session);
-  useNoticeOfSection(notify);
   const { account, reload, refresh, isEnding } = useAccount(session, endSession, notify);
   const own = useOwnToken(account);
   const waiting = useWaitingRequests(account, tab, clicked);
@@ -138,6 +137,7 @@ interface TabsProps extends Pick<AccountViewProps, 'notify' | 'setDevice'> {
 
 function Tabs({ section: current, waiting, notify, setDevice }: TabsProps) {
   const sections = SECTIONS.filter((section) => section !== 'requests' || waiting !== null);
+  useNoticeOfSection(notify);
   const leave = () => {
     notify(null);
     setDevice(null);
