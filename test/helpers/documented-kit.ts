@@ -7,7 +7,7 @@ const [FIRST_SECTIONS = ''] = PAGE.split('## Log in through a provider');
 export const KIT_SECTIONS = FIRST_SECTIONS;
 
 export function kitProgram(serverUrl: string): string {
-  const blocks = [...KIT_SECTIONS.matchAll(/```js\n(.*?)```/gs)].map(([, block]) => block);
+  const blocks = [...KIT_SECTIONS.matchAll(/```ts\n(.*?)```/gs)].map(([, block]) => block);
   return blocks.join('').replace('http://127.0.0.1:3000', serverUrl);
 }
 
