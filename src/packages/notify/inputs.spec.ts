@@ -182,7 +182,17 @@ describe(readEvent.name, () => {
   });
 
   it('ignores a tool input that is not an object', () => {
-    for (const input of [null, 'x', 7, [], { command: {} }, { questions: 'x' }, { command: [1] }]) {
+    for (const input of [
+      null,
+      'x',
+      7,
+      [],
+      { command: {} },
+      { questions: 'x' },
+      { command: [1] },
+      { changes: 'x' },
+      { fileChanges: [7, {}, ' '] },
+    ]) {
       expect(Object.values(readRequestDetails(input)).flat().filter(Boolean)).toEqual([]);
     }
   });

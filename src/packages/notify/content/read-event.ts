@@ -134,7 +134,7 @@ export function readRequestDetails(input: unknown): RequestDetails {
   const text = (name: keyof typeof NAMES) => textUnder(fields, NAMES[name]);
   return {
     command: text('command') ?? commandLine(fields['command']),
-    filePath: text('filePath'),
+    filePath: text('filePath') ?? patchedPaths(fields),
     explanation: text('explanation'),
     questions: questionsIn(fields),
     plan: text('plan'),
@@ -147,6 +147,19 @@ export function readRequestDetails(input: unknown): RequestDetails {
 function commandLine(value: unknown): string | null {
   const isList = Array.isArray(value) && value.every((part) => typeof part === 'string');
   return isList && value.length > 0 ? value.join(' ') : null;
+}
+
+/** Names under which tools that apply a patch give its files: an object by path, or a list. */
+const PATCHES = ['changes', 'fileChanges', 'file_changes'] as const;
+
+/** Returns the paths that a patch changes, in its order. */
+function patchedPaths(fields: Fields): string | null {
+  const patch = PATCHES.map((name) => fields[name]).find((value) => value !== undefined);
+  const paths = Array.isArray(patch)
+    ? patch.map((one) => (typeof one === 'string' ? one : textUnder(recordOf(one), NAMES.filePath)))
+    : Object.keys(recordOf(patch));
+  const named = paths.filter((path) => path !== null && path.trim() !== '');
+  return named.length === 0 ? null : named.join(', ');
 }
 
 function questionsIn(fields: Fields): Question[] {

@@ -62,6 +62,8 @@ describe('Events', () => {
   it.each([
     ['a command', command, 'rm -rf build\nWhy: Start from nothing'],
     ['a file path', { file_path: '/etc/hosts' }, '/etc/hosts'],
+    ['a patch by paths', { changes: { 'a.ts': { type: 'add' }, 'b.ts': {} } }, 'a.ts, b.ts'],
+    ['a patch as a list', { fileChanges: [{ path: 'a.ts', diff: '+x' }, 'b.ts'] }, 'a.ts, b.ts'],
     ['a plan', { plan: '1. Read\n2. Write' }, '1. Read\n2. Write'],
     ['a history import', { historyImport: '40 sessions' }, '40 sessions'],
     ['a web address', { url: 'https://a.example/' }, 'https://a.example/'],
