@@ -46,6 +46,8 @@ export function buildApiDocument(app: NestFastifyApplication): OpenAPIObject {
   return buildDocument(app, {
     title: 'Gatehouse',
     description: 'Authentication policy and push tokens for clients that run sessions.',
+    authentication:
+      'The `token` of a login. `POST /v1/auth/challenge` returns a challenge, and `POST /v1/auth` a token for its signature with the device key; `docs/connect-a-client.md` has a program that does both. Send it as `Authorization: Bearer <token>`. To try the routes on this page, press **Authorize** and paste a token: what you send then acts on your account.',
     accessOf: (reflector, { handler, controller }) => {
       const access = routeAccessOf(reflector, [handler, controller]);
       return {
@@ -65,6 +67,8 @@ export function buildBackendsDocument(app: NestFastifyApplication): OpenAPIObjec
     title: 'Gatehouse for backends',
     description:
       'Tokens for other backends, available only where AUTH_RESOURCE_SERVERS_CONFIG_PATH or AUTH_RESOURCE_SERVERS_CONFIG_JSON configures one.',
+    authentication:
+      'The client of the resource server, by `client_secret_basic` or `private_key_jwt`: `docs/protect-a-backend.md` explains both. Streams of events take the access token that `POST /v1/oauth/token` returns, as `Authorization: Bearer <token>`.',
     modules: [OAuthModule, EventStreamsModule],
     accessOf: () => ({ isPublic: true, codes: [] }),
   });
@@ -75,6 +79,8 @@ export function buildAdminDocument(app: NestFastifyApplication): OpenAPIObject {
   return buildDocument(app, {
     title: 'Gatehouse administration',
     description: 'Accounts, their audit trail and the policy, for administrators: on ADMIN_PORT.',
+    authentication:
+      'A token of an administrator, as `Authorization: Bearer <token>`: its SHA-256 is an entry of the file in `ADMIN_TOKENS_FILE`. People sign in on the page of the console. `docs/administration.md` explains both.',
     accessOf: (reflector, { handler }) => {
       const access = adminAccessOf(reflector, handler);
       return {
@@ -91,6 +97,8 @@ export function buildAdminDocument(app: NestFastifyApplication): OpenAPIObject {
 interface DocumentFacts {
   readonly title: string;
   readonly description: string;
+  /** Where a caller gets its token. */
+  readonly authentication: string;
   /** Modules whose routes the document has. Default: all. */
   readonly modules?: readonly Type[];
   /** The access of a route, and its refusal codes. */
@@ -105,14 +113,14 @@ interface DocumentFacts {
 
 function buildDocument(
   app: NestFastifyApplication,
-  { title, description, modules, accessOf }: DocumentFacts,
+  { title, description, authentication, modules, accessOf }: DocumentFacts,
 ): OpenAPIObject {
   const facts = new DocumentBuilder()
     .setTitle(title)
     .setDescription(description)
     .setVersion(readVersion())
     .setLicense('MIT', 'https://spdx.org/licenses/MIT.html')
-    .addBearerAuth()
+    .addBearerAuth({ type: 'http', description: authentication })
     .build();
   const document = SwaggerModule.createDocument(app, facts, {
     extraModels: [ErrorDto],

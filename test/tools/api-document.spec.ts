@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { apiDocumentFiles } from '../../tools/generate/api-document.mjs';
 
 interface ApiDocument {
+  readonly components: { readonly securitySchemes: { readonly bearer: { description?: string } } };
   readonly paths: Record<string, Record<string, Operation>>;
 }
 
@@ -28,6 +29,11 @@ describe.each([
   it('is up to date (else: npm run generate)', async () => {
     const { location, text } = await file();
     expect(readFileSync(location, 'utf8')).toBe(text);
+  });
+
+  it('says where a caller gets its token', async () => {
+    const { components } = JSON.parse((await file()).text) as ApiDocument;
+    expect(components.securitySchemes.bearer.description).toMatch(/`docs\/[a-z-]+\.md`/);
   });
 
   it('documents the purpose of every operation, and the parameters in its path', async () => {
