@@ -46,6 +46,7 @@ export type {
   SignUpOptions,
 } from './api/login-routes.js';
 export * from './api/oauth-return.js';
+export * from './return-errors.js';
 export { GatehouseProblem, ServerUnreachable, type RefusalCode } from './api/problem.js';
 export { parseServerUrl } from './api/server-url.js';
 export {

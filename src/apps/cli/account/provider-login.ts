@@ -3,7 +3,7 @@ import { GatehouseClient } from '../../../packages/client/api/api-client.js';
 import { GatehouseProblem } from '../../../packages/client/api/problem.js';
 import type { DeviceKey } from '../../../packages/client/crypto/device-key.js';
 import { makeLoginProof, type LoginProof } from '../../../packages/client/crypto/login-proof.js';
-import { returnErrorMessage } from '../../../packages/client/messages.js';
+import { returnErrorMessage } from '../../../packages/client/return-errors.js';
 import { loopbackCode } from '../../../core/protocol/loopback-code.js';
 import type { CliContext } from '../command.js';
 import { refusedError } from '../cli-error.js';

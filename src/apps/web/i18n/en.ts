@@ -1,3 +1,4 @@
+import { RETURN_ERRORS } from '../../../packages/client/return-errors.js';
 import { enDevices } from './en-devices.js';
 import { enRefusals } from './en-refusals.js';
 
@@ -312,17 +313,7 @@ export const en = {
       'The server sent a challenge that is not its own. Nothing was signed. Check the address of this page.',
   },
 
-  returns: {
-    access_denied: 'You or the provider denied the request.',
-    not_eligible: 'The provider identified you, but the policy of this server does not admit you.',
-    invalid_state: 'This sign-in was already used, or it expired after ten minutes. Start again.',
-    keyless_disabled: 'This server has no accounts without a device key.',
-    e2ee_required: 'This server requires a device key.',
-    upstream_error: 'The provider is not available. Try again shortly.',
-    mtls_required: 'Your browser sent no certificate that this server trusts.',
-    restore_required: 'Your account has a device key: sign in with it.',
-    account_disabled: 'This account is disabled. Contact the operator of this server.',
-  },
+  returns: RETURN_ERRORS,
 
   /** `{provider}` is replaced by the name of the provider. */
   refusals: enRefusals,
