@@ -7,6 +7,7 @@ import { bearerTokenFrom } from '../auth/authentication.guard.js';
 import { RateLimitService } from '../auth/rate-limit.service.js';
 import { Public } from '../auth/route-access.js';
 import { AppError, invalidRequest } from '../../common/errors.js';
+import { isOfPerson } from '../../core/policy/admission/scopes.js';
 import { resourceServersConfig } from '../config/resource-servers/resource-servers.config.js';
 import { proxyRefusal } from './oauth-refusal.js';
 import { ResourceAccessService } from './resource-access.service.js';
@@ -58,6 +59,10 @@ export class ForwardAuthController {
     const claims = await this.limits.countRefusals(ip, async () =>
       this.access.authenticate(tokenIn(raw), server),
     );
+    if (!isOfPerson(claims)) {
+      // The proxy names no scope, and the backend behind it reads none.
+      throw new AppError('insufficient-scope');
+    }
     void reply.status(200).headers({
       'cache-control': 'no-store',
       'x-gatehouse-account': claims.sub,

@@ -111,7 +111,20 @@ export class IntrospectionDto {
   @ApiProperty({ required: false, type: String }) aud?: string | string[];
   @ApiProperty({ required: false, description: 'The account.' }) sub?: string;
   @ApiProperty({ required: false, description: 'The session at this backend.' }) sid?: string;
-  @ApiProperty({ required: false }) client_id?: string;
+  @ApiProperty({
+    required: false,
+    description:
+      '`gatehouse`: the session is of the person. Any other: a program, limited to `scope`.',
+  })
+  client_id?: string;
+
+  @ApiProperty({ required: false, description: 'Of a program, with spaces between the scopes.' })
+  scope?: string;
+
+  @ApiProperty({ required: false, description: 'Name of the program.' }) client_name?: string;
+  @ApiProperty({ required: false, description: 'Id of the grant of the program.' })
+  grant_id?: string;
+
   @ApiProperty({ required: false, enum: ['Bearer'] }) token_type?: string;
   @ApiProperty({ required: false, description: 'Unix seconds.' }) iat?: number;
   @ApiProperty({ required: false, description: 'Unix seconds.' }) exp?: number;

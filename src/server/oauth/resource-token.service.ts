@@ -3,6 +3,7 @@ import type { ConfigType } from '@nestjs/config';
 import { decodeProtectedHeader, jwtVerify, SignJWT, type JWTPayload } from 'jose';
 import { LRUCache } from 'lru-cache';
 import { isAmbiguousJwt } from '../../common/ambiguous-jwt.js';
+import { SESSION_CLIENT } from '../../core/policy/admission/scopes.js';
 import { Runtime } from '../../common/runtime/runtime.js';
 import { isUuid } from '../../common/uuid.js';
 import { httpConfig } from '../config/http.config.js';
@@ -12,7 +13,6 @@ import { SigningKeysService, type SigningKey } from './signing-keys.service.js';
 
 /** The type of access tokens as JWT (RFC 9068, 2.1): no other token passes as one. */
 const TYPE = 'at+jwt';
-const CLIENT = 'gatehouse';
 const MAX_LENGTH = 4096;
 /** About 1 kB each. */
 const MAX_VERIFIED = 20_000;
@@ -21,6 +21,10 @@ const MAX_VERIFIED = 20_000;
 export interface ResourceTokenClaims extends JWTPayload {
   readonly sub: string;
   readonly sid: string;
+  /** {@link SESSION_CLIENT}, or the program that acts for the person. */
+  readonly client_id: string;
+  /** Scopes of a program. */
+  readonly scope?: string;
   readonly iat: number;
   readonly exp: number;
   readonly session_exp: number;
@@ -65,7 +69,7 @@ export class ResourceTokenService {
     const exp = Math.min(iat + server.maxTokenSeconds, sessionExp);
     const claims = {
       sid: session.id,
-      client_id: CLIENT,
+      client_id: SESSION_CLIENT,
       auth_time: Math.floor(session.authenticatedAt / 1000),
       session_exp: sessionExp,
       login_method: session.method === 'key_challenge' ? 'device-key' : session.method,
@@ -110,11 +114,12 @@ export class ResourceTokenService {
         typ: TYPE,
         issuer: this.issuer,
         audience: server.resource,
-        requiredClaims: ['sub', 'sid', 'iat', 'exp', 'session_exp', 'login_method'],
+        requiredClaims: ['sub', 'sid', 'client_id', 'iat', 'exp', 'session_exp', 'login_method'],
         currentDate: new Date(this.runtime.clock.now()),
       });
       const claims = payload as ResourceTokenClaims;
-      if (!isUuid(claims.sid) || !isUuid(claims.sub) || isAmbiguousJwt(token)) {
+      const hasIds = isUuid(claims.sid) && isUuid(claims.sub) && isClientId(claims.client_id);
+      if (!hasIds || isAmbiguousJwt(token)) {
         return null;
       }
       this.verified.set(token, { key, claims });
@@ -123,6 +128,10 @@ export class ResourceTokenService {
       return null;
     }
   }
+}
+
+function isClientId(value: unknown): boolean {
+  return typeof value === 'string' && value !== '';
 }
 
 function kidOf(token: string): string | undefined {

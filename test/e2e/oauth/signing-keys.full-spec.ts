@@ -25,7 +25,7 @@ import {
   without,
 } from '../../fixtures/resource-server-fixture.js';
 import { tokenOf } from '../../fixtures/sessions-fixture.js';
-import { call, makeDeviceKey } from '../../helpers/client.js';
+import { call, makeDeviceKey, refusalOf } from '../../helpers/client.js';
 import { waitFor } from '../../helpers/wait.js';
 
 const REDIS_URL = `${process.env['TEST_REDIS_URL']}/${process.env['JEST_WORKER_ID']}`;
@@ -184,6 +184,9 @@ describe('a token that the genuine key signed', () => {
     ['has another session', (c) => ({ ...c, sid: '6f6a2f0e-1f55-4a0e-8d5f-6f3f4e5a6b7c' })],
     ['has no session', (claims) => without(claims, 'sid')],
     ['has a session that is no id', (c) => ({ ...c, sid: "' OR true --" })],
+    ['has no client', (claims) => without(claims, 'client_id')],
+    ['has an empty client', (c) => ({ ...c, client_id: '' })],
+    ['has a list of clients', (c) => ({ ...c, client_id: ['gatehouse'] })],
     ['has no end', (claims) => without(claims, 'exp')],
     ['is of no type', (c) => c, { typ: undefined }],
     ['is a security event', (c) => c, { typ: 'secevent+jwt' }],
@@ -196,6 +199,24 @@ describe('a token that the genuine key signed', () => {
     const text = await signAny(change(claims), header);
     expect(await isAccepted((servers as [Server])[0], text)).toEqual([false, false]);
   });
+
+  it.each([
+    ['of a program', { client_id: 'editor', scope: 'notes:read' }],
+    ['of a program without a scope', { client_id: 'editor' }],
+    ['of a client in upper case', { client_id: 'GATEHOUSE' }],
+    ['of a session with a scope', { scope: 'notes:read' }],
+  ])(
+    'is refused at a proxy where it is %s, and its backend may judge it',
+    async (_what, changed) => {
+      const [first] = servers as [Server];
+      const token = await signAny({ ...decodeJwt(genuine), ...changed } as JWTPayload, {});
+      const forward = await call(first, 'GET', '/v1/oauth/forward-auth/relay', { token });
+      expect(refusalOf(forward)).toMatchObject({ status: 403, code: 'insufficient-scope' });
+      const headers = basic('relay', setup.secretOf('relay'));
+      const { body } = await postForm(first, '/v1/oauth/introspect', { token }, headers);
+      expect(body).toMatchObject({ active: true, ...changed });
+    },
+  );
 
   it.each(['sub', 'sid', 'aud', 'exp'])('is refused where it repeats %s', async (name) => {
     const text = JSON.stringify(decodeJwt(genuine));
