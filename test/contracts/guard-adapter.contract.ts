@@ -3,6 +3,7 @@ import { request, type IncomingHttpHeaders, type IncomingMessage, type Server } 
 import { connect, type AddressInfo } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Guard } from '../../src/packages/guard/guard.js';
+import type { Requirement } from '../../src/packages/guard/programs.js';
 import { GuardFixture } from '../fixtures/guard-fixture.js';
 import { answerTo, closeServer } from '../helpers/local-server.js';
 import { waitFor } from '../helpers/wait.js';
@@ -11,15 +12,18 @@ import { waitFor } from '../helpers/wait.js';
 export interface GuardedApp {
   readonly guard: Guard;
   readonly held: number[];
+  /** The requirement of the adapter; null = only `/write` is guarded. */
+  readonly requirement: Requirement | null;
 }
 
 /**
- * Starts an application on a free port: `/whoami` answers the account, `/stream` never ends, and {@link breakRequest} sees
- * each request before the guard.
+ * Starts an application on a free port: `/whoami` answers the account, `/write` does so for programs with `notes:write` (the
+ * guard of this route follows the adapter), `/stream` never ends, and {@link breakRequest} sees each request first.
  */
 export type StartGuarded = (app: GuardedApp) => Promise<Server>;
 
-const METADATA = '/.well-known/oauth-protected-resource/relay';
+const ROOT_METADATA = '/.well-known/oauth-protected-resource';
+const METADATA = `${ROOT_METADATA}/relay`;
 
 /** Breaks requests of `/fault`, as a mistake in the application may. */
 export function breakRequest(incoming: IncomingMessage): void {
@@ -49,8 +53,8 @@ export function describeGuardAdapter(name: string, start: StartGuarded): void {
     server = undefined;
     await fixture.close();
   };
-  const startApp = async (): Promise<string> => {
-    server = await start({ guard, held });
+  const startApp = async (requirement: Requirement | null = {}): Promise<string> => {
+    server = await start({ guard, held, requirement });
     return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   };
 
@@ -205,28 +209,108 @@ export function describeGuardAdapter(name: string, start: StartGuarded): void {
       expect(text).toContain('authorization');
     });
 
-    it.each([METADATA, `${METADATA}?x=1`])('serves %s without a token', async (path) => {
-      const { status, text, headers } = await ask(path, null);
-      expect([status, JSON.parse(text)]).toEqual([200, guard.metadata]);
-      expect(headers['content-type']).toContain('application/json');
-      expect(headers).toMatchObject({
-        ...{ 'access-control-allow-origin': '*', 'cache-control': 'public, max-age=3600' },
-      });
-      expect(guard.heldCount).toBe(0);
-    });
+    it.each([METADATA, `${METADATA}?x=1`, ROOT_METADATA])(
+      'serves %s without a token',
+      async (path) => {
+        const { status, text, headers } = await ask(path, null);
+        expect([status, JSON.parse(text)]).toEqual([200, guard.metadata]);
+        expect(headers['content-type']).toContain('application/json');
+        expect(headers).toMatchObject({
+          ...{ 'access-control-allow-origin': '*', 'cache-control': 'public, max-age=3600' },
+        });
+        expect(guard.heldCount).toBe(0);
+      },
+    );
 
     it('serves the headers of the metadata without a token', async () => {
       expect(await ask(METADATA, null, 'HEAD')).toMatchObject({ status: 200, text: '' });
     });
 
-    it.each([
+    it.each<readonly [string, string]>([
       [METADATA, 'POST'],
-      ['/.well-known/oauth-protected-resource', 'GET'],
+      [`${ROOT_METADATA}/other`, 'GET'],
+      [`${ROOT_METADATA}/`, 'GET'],
       [`/x${METADATA}`, 'GET'],
+      ...['HEAD', 'PUT', 'PATCH', 'DELETE'].map((method) => ['/whoami', method] as const),
       [`/x?${METADATA}`, 'GET'],
       ['/none', 'GET'],
     ])('requires a token for %s with %s', async (path, method) => {
       expect(await ask(path, null, method)).toMatchObject({ status: 401 });
+    });
+
+    it('lets scripts of other origins read the metadata', async () => {
+      const { status, headers } = await ask(METADATA, null, 'OPTIONS');
+      expect([status, headers]).toMatchObject([
+        204,
+        { 'access-control-allow-origin': '*', 'access-control-allow-headers': '*' },
+      ]);
+    });
+
+    it('answers OPTIONS without a token itself, and allows no origin', async () => {
+      const { status, text, headers } = await ask('/whoami', null, 'OPTIONS');
+      expect([status, text]).toEqual([204, '']);
+      expect(Object.keys(headers).join()).not.toContain('access-control');
+      expect((await ask('/whoami', 'x', 'OPTIONS')).status).toBe(401);
+      expect(held).toEqual([]);
+    });
+  });
+
+  describe(`programs at ${name}`, () => {
+    beforeEach(setUp);
+    afterEach(tearDown);
+
+    /** Statuses and codes of requests for `/whoami` and `/write`. */
+    async function outcomes(requirement: Requirement, scope: string | null): Promise<unknown[]> {
+      const url = await startApp(requirement);
+      const program = scope === null ? undefined : { id: 'https://editor.test/client', scope };
+      const token = await fixture.issuer.token({ account: 'ada', program });
+      const answers = ['/whoami', '/write'].map(async (path) => {
+        const answer = await fetch(`${url}${path}`, authorized(token));
+        const { account, code } = (await answer.json()) as { account?: string; code?: string };
+        return [answer.status, account ?? code];
+      });
+      return Promise.all(answers);
+    }
+
+    const ADMITTED = [200, 'ada'];
+    const REFUSED = [403, 'program-refused'];
+    const NARROW = [403, 'insufficient-scope'];
+    it.each<readonly [string | undefined, string | null, readonly unknown[]]>([
+      [undefined, null, [ADMITTED, ADMITTED]],
+      [undefined, 'notes:read notes:write', [REFUSED, REFUSED]],
+      ['notes:read', null, [ADMITTED, ADMITTED]],
+      ['notes:read', 'notes:read', [ADMITTED, NARROW]],
+      ['notes:read', 'notes:write notes:read', [ADMITTED, ADMITTED]],
+      ['notes:read', 'notes:readx', [NARROW, NARROW]],
+      ['notes:read', 'NOTES:READ', [NARROW, NARROW]],
+      ['notes:read', 'notes', [NARROW, NARROW]],
+      ['notes:read notes:list', 'notes:read notes:write', [NARROW, NARROW]],
+    ])('judges by the scope %j a token with %j', async (scope, own, expected) => {
+      expect(await outcomes({ scope }, own)).toEqual(expected);
+    });
+
+    it('guards a route by itself, as where no other guard stands before it', async () => {
+      const url = await startApp(null);
+      const token = await fixture.issuer.token({ program: { id: 'editor', scope: 'notes:read' } });
+      const answer = await fetch(`${url}/write`, authorized(token));
+      expect([answer.status, answer.headers.get('www-authenticate')]).toEqual([
+        403,
+        'Bearer error="insufficient_scope", error_description="The program needs another scope for this.", ' +
+          `scope="notes:write notes:read", resource_metadata="https://backend.test${METADATA}"`,
+      ]);
+      const own = await fixture.issuer.token({ account: 'ada' });
+      const admitted = await fetch(`${url}/write`, authorized(own));
+      expect([admitted.status, await admitted.json()]).toEqual([200, { account: 'ada' }]);
+      expect((await fetch(`${url}/write`)).status).toBe(401);
+    });
+
+    it('refuses a requirement that names no scope', () => {
+      for (const scope of ['', ' ', 'a  b', null, ['notes:read']]) {
+        expect(() => guard.requireScope(scope as string)).toThrow(TypeError);
+        expect(() => guard.express({ scope } as Requirement)).toThrow(TypeError);
+        expect(() => guard.fastify({ scope } as Requirement)).toThrow(TypeError);
+      }
+      expect(() => guard.requireScope(undefined as never)).toThrow(TypeError);
     });
   });
 }

@@ -18,11 +18,6 @@
 {{- end -}}
 {{- end -}}
 
-{{- /* With --reuse-values the values are those of the older chart, which has no configCheck. */ -}}
-{{- define "gatehouse.checksConfig" -}}
-{{- if (.Values.configCheck | default (dict "enabled" true)).enabled -}}true{{- end -}}
-{{- end -}}
-
 {{- define "gatehouse.hasCaBundle" -}}
 {{- with .Values.caBundle -}}{{- if or .pem .existingConfigMap .existingSecret -}}true{{- end -}}{{- end -}}
 {{- end -}}
@@ -33,14 +28,14 @@
 - name: ca-bundle
   {{- if .existingSecret }}
   secret:
-    secretName: {{ include "gatehouse.yaml" (dict "root" $.root "value" .existingSecret) }}
+    secretName: {{ .existingSecret }}
     items:
-      - key: {{ .key | toYaml }}
-        path: {{ .key | toYaml }}
+      - key: {{ .key }}
+        path: {{ .key }}
     defaultMode: 0440
   {{- else }}
   configMap:
-    name: {{ include "gatehouse.yaml" (dict "root" $.root "value" (default $.name .existingConfigMap)) }}
+    name: {{ default $.name .existingConfigMap }}
   {{- end }}
 {{- end -}}
 {{- end -}}
@@ -109,7 +104,7 @@
 {{- $config := dict -}}
 {{- range $name, $value := .Values.config -}}
 {{- if not (kindIs "invalid" $value) -}}
-{{- $_ := set $config $name (include "gatehouse.tpl" (dict "root" $ "text" (include "gatehouse.text" $value))) -}}
+{{- $_ := set $config $name (include "gatehouse.text" $value) -}}
 {{- end -}}
 {{- end -}}
 {{- /* A Service may have both families, and a pod of an IPv6 network has no other address. */ -}}
@@ -153,7 +148,7 @@ kubectl port-forward is how the server is reached from outside. Takes root and c
 
 {{- /* Takes root and config. */ -}}
 {{- define "gatehouse.clusterUrl" -}}
-{{ include "gatehouse.schemeOf" .config }}://{{ include "gatehouse.fullname" .root }}.{{ include "gatehouse.namespace" .root }}.svc:{{ .root.Values.service.port }}
+{{ include "gatehouse.schemeOf" .config }}://{{ include "gatehouse.fullname" .root }}.{{ .root.Release.Namespace }}.svc:{{ .root.Values.service.port }}
 {{- end -}}
 
 {{- /* http or https: what the main port serves. Takes the variables. */ -}}
@@ -286,9 +281,9 @@ httpGet:
 {{- range $name := .names -}}
 {{- with get $root.Values.secrets $name }}
 - secret:
-    name: {{ include "gatehouse.yaml" (dict "root" $root "value" (default (include "gatehouse.fullname" $root) .existingSecret)) }}
+    name: {{ default (include "gatehouse.fullname" $root) .existingSecret }}
     items:
-      - key: {{ default $name .key | toYaml }}
+      - key: {{ default $name .key }}
         path: {{ $name }}
 {{- end -}}
 {{- end -}}

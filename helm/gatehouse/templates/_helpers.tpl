@@ -1,47 +1,10 @@
-{{- /* A text of the values, in which templates are evaluated. Takes root and text. */ -}}
-{{- define "gatehouse.tpl" -}}
-{{- if contains "{{" .text -}}{{- tpl .text .root -}}{{- else -}}{{- .text -}}{{- end -}}
-{{- end -}}
-
-{{- /*
-A value as YAML, in which templates in texts are evaluated. A text that looks like a number or a boolean is
-quoted. Takes root and value.
-*/ -}}
-{{- define "gatehouse.yaml" -}}
-{{- toYaml (include "gatehouse.evaluated" . | fromJson).value -}}
-{{- end -}}
-
-{{- define "gatehouse.evaluated" -}}
-{{- $root := .root -}}
-{{- $value := .value -}}
-{{- /* As a dependency in Helm 3, the kind of a number is a string, too. */ -}}
-{{- if typeIs "string" .value -}}
-{{- $value = include "gatehouse.tpl" (dict "root" $root "text" .value) -}}
-{{- else if kindIs "map" .value -}}
-{{- $value = dict -}}
-{{- range $key, $inner := .value -}}
-{{- $_ := set $value $key (include "gatehouse.evaluated" (dict "root" $root "value" $inner) | fromJson).value -}}
-{{- end -}}
-{{- else if kindIs "slice" .value -}}
-{{- $value = list -}}
-{{- range .value -}}
-{{- $value = append $value (include "gatehouse.evaluated" (dict "root" $root "value" .) | fromJson).value -}}
-{{- end -}}
-{{- end -}}
-{{- dict "value" $value | toJson -}}
-{{- end -}}
-
-{{- define "gatehouse.namespace" -}}
-{{- include "gatehouse.tpl" (dict "root" . "text" (default .Release.Namespace .Values.namespaceOverride)) -}}
-{{- end -}}
-
 {{- define "gatehouse.name" -}}
-{{- include "gatehouse.tpl" (dict "root" . "text" (default .Chart.Name .Values.nameOverride)) | trunc 63 | trimSuffix "-" -}}
+{{- default .Chart.Name .Values.nameOverride | trunc 63 | trimSuffix "-" -}}
 {{- end -}}
 
 {{- define "gatehouse.fullname" -}}
 {{- if .Values.fullnameOverride -}}
-{{- include "gatehouse.tpl" (dict "root" . "text" .Values.fullnameOverride) | trunc 52 | trimSuffix "-" -}}
+{{- .Values.fullnameOverride | trunc 52 | trimSuffix "-" -}}
 {{- else -}}
 {{- $name := include "gatehouse.name" . -}}
 {{- $full := ternary .Release.Name (printf "%s-%s" .Release.Name $name) (contains $name .Release.Name) -}}
@@ -51,8 +14,8 @@ quoted. Takes root and value.
 {{- end -}}
 
 {{- define "gatehouse.selectorLabels" -}}
-app.kubernetes.io/name: {{ include "gatehouse.name" . | toYaml }}
-app.kubernetes.io/instance: {{ .Release.Name | toYaml }}
+app.kubernetes.io/name: {{ include "gatehouse.name" . }}
+app.kubernetes.io/instance: {{ .Release.Name }}
 {{- end -}}
 
 {{- /*
@@ -69,19 +32,16 @@ commonLabels, so that no key is there twice. Takes root, component and optionall
 {{- toYaml (merge (include "gatehouse.componentLabels" . | fromYaml) $own (.labels | default dict) .root.Values.commonLabels) -}}
 {{- end -}}
 
-{{- /*
-The head of an object. Its annotations win over commonAnnotations. Takes root, name, component, and optionally
-labels and annotations.
-*/ -}}
+{{- /* The head of an object. Takes root, name, component, and optionally labels and annotations. */ -}}
 {{- define "gatehouse.metadata" -}}
 metadata:
-  name: {{ .name | toYaml }}
-  namespace: {{ include "gatehouse.namespace" .root | toYaml }}
+  name: {{ .name }}
+  namespace: {{ .root.Release.Namespace }}
   labels:
     {{- include "gatehouse.labels" . | nindent 4 }}
-  {{- with merge (dict) (.annotations | default dict) (.root.Values.commonAnnotations | default dict) }}
+  {{- with .annotations }}
   annotations:
-    {{- include "gatehouse.yaml" (dict "root" $.root "value" .) | nindent 4 }}
+    {{- toYaml . | nindent 4 }}
   {{- end }}
 {{- end -}}
 
@@ -105,9 +65,9 @@ app.kubernetes.io/component: {{ .component }}
 
 {{- define "gatehouse.serviceAccountName" -}}
 {{- if .Values.serviceAccount.create -}}
-{{- include "gatehouse.tpl" (dict "root" . "text" (default (include "gatehouse.fullname" .) .Values.serviceAccount.name)) -}}
+{{- default (include "gatehouse.fullname" .) .Values.serviceAccount.name -}}
 {{- else -}}
-{{- include "gatehouse.tpl" (dict "root" . "text" (default "default" .Values.serviceAccount.name)) -}}
+{{- default "default" .Values.serviceAccount.name -}}
 {{- end -}}
 {{- end -}}
 
@@ -128,7 +88,7 @@ app.kubernetes.io/component: {{ .component }}
 {{- end -}}
 
 {{- define "gatehouse.claimName" -}}
-{{- include "gatehouse.tpl" (dict "root" . "text" (default (printf "%s-data" (include "gatehouse.fullname" .)) .Values.persistence.existingClaim)) -}}
+{{- default (printf "%s-data" (include "gatehouse.fullname" .)) .Values.persistence.existingClaim -}}
 {{- end -}}
 
 {{- /* What every container of the image has in common. */ -}}
@@ -161,13 +121,13 @@ tolerations:
   {{- toYaml . | nindent 2 }}
 {{- end }}
 {{- with .Values.priorityClassName }}
-priorityClassName: {{ . | toYaml }}
+priorityClassName: {{ . }}
 {{- end }}
 {{- with .Values.runtimeClassName }}
-runtimeClassName: {{ . | toYaml }}
+runtimeClassName: {{ . }}
 {{- end }}
 {{- with .Values.dnsPolicy }}
-dnsPolicy: {{ . | toYaml }}
+dnsPolicy: {{ . }}
 {{- end }}
 {{- with .Values.dnsConfig }}
 dnsConfig:

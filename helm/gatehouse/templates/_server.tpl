@@ -6,7 +6,7 @@
 {{- define "gatehouse.serverEnv" -}}
 envFrom:
   - configMapRef:
-      name: {{ include "gatehouse.fullname" . | toYaml }}
+      name: {{ include "gatehouse.fullname" . }}
   {{- with .Values.extraEnvFrom }}
   {{- toYaml . | nindent 2 }}
   {{- end }}

@@ -19,6 +19,27 @@ describe(AccessRefused.name, () => {
     expect(refusal.body).toEqual({ statusCode: status, code, message: refusal.message });
   });
 
+  it('names scopes in the challenges of 401 and 403, and in no other', () => {
+    const challengeOf = (code: RefusalCode) =>
+      new AccessRefused(code, METADATA, 'notes:read notes:write').wwwAuthenticate;
+    expect(challengeOf('missing-token')).toBe(
+      `Bearer scope="notes:read notes:write", resource_metadata="${METADATA}"`,
+    );
+    expect(challengeOf('insufficient-scope')).toBe(
+      'Bearer error="insufficient_scope", error_description="The program needs another scope for this.", ' +
+        `scope="notes:read notes:write", resource_metadata="${METADATA}"`,
+    );
+    expect(challengeOf('invalid-request')).not.toContain(' scope=');
+  });
+
+  it('answers a program with 403, without a challenge where no scope helps', () => {
+    const refusal = new AccessRefused('program-refused', METADATA, 'notes:read');
+    expect(refusal).toMatchObject({ status: 403, wwwAuthenticate: null, retryAfterSeconds: null });
+    expect(refusal.body).toEqual({
+      ...{ statusCode: 403, code: 'program-refused', message: 'Programs are not admitted here.' },
+    });
+  });
+
   it.each<RefusalCode>(['guard-starting', 'guard-lease-expired', 'guard-closed', 'unavailable'])(
     'answers %s with 503 and a time to retry, without a challenge',
     (code) => {

@@ -5,6 +5,8 @@ export type RefusalCode =
   | 'invalid-token'
   | 'token-expired'
   | 'token-revoked'
+  | 'program-refused'
+  | 'insufficient-scope'
   | 'guard-starting'
   | 'guard-lease-expired'
   | 'guard-closed'
@@ -45,6 +47,12 @@ const REFUSALS = {
     error: 'invalid_token',
     message: 'The session of the access token has ended.',
   },
+  'program-refused': { status: 403, message: 'Programs are not admitted here.' },
+  'insufficient-scope': {
+    status: 403,
+    error: 'insufficient_scope',
+    message: 'The program needs another scope for this.',
+  },
   'guard-starting': {
     status: 503,
     message: 'The guard has not yet received the sessions that ended.',
@@ -59,6 +67,11 @@ const REFUSALS = {
 
 const RETRY_AFTER_SECONDS = 2;
 
+/** False where no other token helps. */
+function hasChallenge(code: RefusalCode, { status }: RefusalRow): boolean {
+  return status !== 503 && code !== 'program-refused';
+}
+
 /** A request must not be admitted. Answer with {@link status}, {@link headers} and {@link body}. */
 export class AccessRefused extends Error {
   override readonly name = 'AccessRefused';
@@ -67,18 +80,24 @@ export class AccessRefused extends Error {
   readonly wwwAuthenticate: string | null;
   readonly retryAfterSeconds: number | null;
 
+  /** @param scope of the challenge: the scopes to ask for; null = it names none */
   constructor(
     readonly code: RefusalCode,
     metadataUrl: string,
-    options?: ErrorOptions,
+    scope: string | null = null,
   ) {
     const row: RefusalRow = REFUSALS[code];
-    super(row.message, options);
+    super(row.message);
     this.status = row.status;
     this.retryAfterSeconds = row.status === 503 ? RETRY_AFTER_SECONDS : null;
-    const error = row.error && `error="${row.error}", error_description="${row.message}", `;
-    this.wwwAuthenticate =
-      row.status === 503 ? null : `Bearer ${error ?? ''}resource_metadata="${metadataUrl}"`;
+    const fields = [
+      ...(row.error === undefined
+        ? []
+        : [`error="${row.error}"`, `error_description="${row.message}"`]),
+      ...(scope === null || row.status === 400 ? [] : [`scope="${scope}"`]),
+      `resource_metadata="${metadataUrl}"`,
+    ];
+    this.wwwAuthenticate = hasChallenge(code, row) ? `Bearer ${fields.join(', ')}` : null;
   }
 
   /** Headers of the answer. */

@@ -5,6 +5,7 @@ const SECONDS = NOW / 1000;
 const EXPECTED = { issuer: 'https://gate.example', resource: 'https://relay.example', now: NOW };
 const CLAIMS = {
   ...{ iss: EXPECTED.issuer, aud: EXPECTED.resource, sub: 'ada', sid: 's1' },
+  client_id: 'gatehouse',
   ...{ iat: SECONDS, exp: SECONDS + 300, session_exp: SECONDS + 3600, login_method: 'okta' },
 };
 
@@ -15,7 +16,7 @@ describe(accessFrom.name, () => {
   it('reads the required claims', () => {
     expect(read()).toEqual({
       ...{ account: 'ada', sid: 's1', loginMethod: 'okta', login: null, email: null },
-      authenticatedAt: null,
+      ...{ program: null, scopes: [], authenticatedAt: null },
       expiresAt: new Date(NOW + 300_000),
       sessionExpiresAt: new Date(NOW + 3_600_000),
     });
@@ -29,6 +30,15 @@ describe(accessFrom.name, () => {
     });
     expect(read({ login: 7, email: ['x'], auth_time: 'x' })).toMatchObject({
       ...{ login: null, email: null, authenticatedAt: null },
+    });
+  });
+
+  it('reads the program that acts for the person', () => {
+    const program = { client_id: 'inspector', client_name: 'Inspector', grant_id: 'g1' };
+    expect(read({ ...program, scope: 'notes:read notes:write' })).toMatchObject({
+      account: 'ada',
+      program: { id: 'inspector', name: 'Inspector', grant: 'g1' },
+      scopes: ['notes:read', 'notes:write'],
     });
   });
 
@@ -46,6 +56,7 @@ describe(accessFrom.name, () => {
       [`${name} not a number`, { [name]: Number.NaN }],
       [`${name} absent`, { [name]: undefined }],
     ]),
+    ['a client that is absent', { client_id: undefined }],
     ['an end that no Date can hold', { session_exp: 8.64e12 + 1 }],
     ['an infinite end', { session_exp: Infinity }],
     ['a start that no Date can hold', { iat: -8.64e12 - 1 }],

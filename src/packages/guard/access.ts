@@ -1,5 +1,7 @@
+import { holderIn, type Holder } from './programs.js';
+
 /** A session that may use the backend, as its access token describes it. */
-export interface Access {
+export interface Access extends Holder {
   /** Id of the account (`sub`). */
   readonly account: string;
   /** Id of the session at this backend. It never returns after it has ended. */
@@ -18,7 +20,9 @@ export interface Access {
 }
 
 /** Claims that every access token must have. */
-export const REQUIRED_CLAIMS = ['sub', 'sid', 'iat', 'exp', 'session_exp', 'login_method'];
+export const REQUIRED_CLAIMS = [
+  ...['sub', 'sid', 'client_id', 'iat', 'exp', 'session_exp', 'login_method'],
+];
 
 /** The longest life of an access token: the memory of ended sessions covers it. */
 export const MAX_TOKEN_SECONDS = 900;
@@ -36,8 +40,20 @@ export interface Expectation {
 /** Returns the access in verified claims, or the reason why they are not for this backend and time. */
 export function accessFrom(
   claims: Readonly<Record<string, unknown>>,
-  { issuer, resource, now }: Expectation,
+  expected: Expectation,
 ): Access | string {
+  const session = sessionIn(claims, expected);
+  if (typeof session === 'string') {
+    return session;
+  }
+  const holder = holderIn(claims);
+  return typeof holder === 'string' ? holder : { ...session, ...holder };
+}
+
+function sessionIn(
+  claims: Readonly<Record<string, unknown>>,
+  { issuer, resource, now }: Expectation,
+): Omit<Access, keyof Holder> | string {
   const { iss, aud, sub, sid, login_method: loginMethod } = claims;
   const { iat, exp, session_exp: sessionExp, auth_time: authTime } = claims;
   if (iss !== issuer) {

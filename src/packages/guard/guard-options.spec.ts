@@ -70,6 +70,18 @@ describe(readOptions.name, () => {
     }
   });
 
+  it('reads the scopes that programs ask for at first', () => {
+    expect(readOptions(OPTIONS).initialScopes).toBeNull();
+    const { initialScopes } = readOptions({ ...OPTIONS, initialScope: 'notes:read notes:list' });
+    expect(initialScopes).toEqual(['notes:read', 'notes:list']);
+  });
+
+  it.each(['', ' ', 'a  b', 'a"b', 7, null, ['a']])('refuses %j as scopes', (initialScope) => {
+    expect(() => readOptions({ ...OPTIONS, initialScope } as GuardOptions)).toThrow(
+      '"initialScope" must be scopes with single spaces between them.',
+    );
+  });
+
   it('refuses another algorithm', () => {
     expect(() => readOptions({ ...OPTIONS, tokenAlg: 'HS256' } as never)).toThrow(
       '"tokenAlg" must be ES256 or RS256.',

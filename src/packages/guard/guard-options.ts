@@ -2,6 +2,7 @@ import type { Clock } from '../../common/runtime/clock.js';
 import type { Random } from '../../common/runtime/random.js';
 import type { Timers } from '../../common/runtime/timers.js';
 import { GUARD_LEASE_SECONDS } from '../../core/policy/admission/revocation.js';
+import { scopesIn } from '../../core/policy/admission/scopes.js';
 
 /** Authentication of the backend at Gatehouse, as its entry there configures it. */
 export type GuardClient = { readonly id: string } & (
@@ -35,6 +36,11 @@ export interface GuardOptions {
   readonly leaseSeconds?: number | undefined;
   /** The `tokenAlg` of the entry. Default: `ES256`. */
   readonly tokenAlg?: 'ES256' | 'RS256' | undefined;
+  /**
+   * The `initial` of the entry's `programs`, with spaces between the scopes: challenges and the
+   * metadata name them as the scopes to ask for at first. Default: they name none.
+   */
+  readonly initialScope?: string | undefined;
   /** Closes a held connection when its token expires, not only when its session does. */
   readonly closeOnTokenExpiry?: boolean | undefined;
   /**
@@ -63,6 +69,8 @@ export interface GuardSettings {
   readonly client: GuardClient;
   readonly leaseMs: number;
   readonly tokenAlg: 'ES256' | 'RS256';
+  /** null = none. */
+  readonly initialScopes: readonly string[] | null;
   readonly closeOnTokenExpiry: boolean;
   /** null = signals. */
   readonly cacheMs: number | null;
@@ -73,12 +81,15 @@ export interface GuardSettings {
 /** Two polls that wait for 10 s each, and their requests. */
 const SHORTEST_LEASE_SECONDS = 25;
 const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/;
-const METADATA_PATH = '/.well-known/oauth-protected-resource';
+/** The path of the protected resource metadata of a resource without a path (RFC 9728, 3). */
+export const METADATA_PATH = '/.well-known/oauth-protected-resource';
 
 /** @throws TypeError for a mistake in the options */
 export function readOptions(options: GuardOptions): GuardSettings {
   const { issuer, resource, client, leaseSeconds = GUARD_LEASE_SECONDS, introspection } = options;
   const { tokenAlg = 'ES256', closeOnTokenExpiry = false, log = logToConsole } = options;
+  const { initialScope } = options;
+  const initialScopes = scopesIn(initialScope);
   requireAddress('issuer', issuer);
   requireAddress('resource', resource);
   requireSeconds('leaseSeconds', leaseSeconds, SHORTEST_LEASE_SECONDS, 300);
@@ -87,6 +98,9 @@ export function readOptions(options: GuardOptions): GuardSettings {
   }
   if (tokenAlg !== 'ES256' && tokenAlg !== 'RS256') {
     throw new TypeError('"tokenAlg" must be ES256 or RS256.');
+  }
+  if (initialScope !== undefined && initialScopes === null) {
+    throw new TypeError('"initialScope" must be scopes with single spaces between them.');
   }
   const ways = ['secret', 'secretFile', 'privateKeyFile', 'assertionFile'] as const;
   const given = ways.filter((way) => isText((client as Partial<Record<string, unknown>>)[way]));
@@ -98,6 +112,7 @@ export function readOptions(options: GuardOptions): GuardSettings {
     resource,
     client,
     tokenAlg,
+    initialScopes,
     closeOnTokenExpiry,
     log: unfailing(log),
     leaseMs: leaseSeconds * 1000,

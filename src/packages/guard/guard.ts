@@ -4,11 +4,13 @@ import type { AccessGate, ProtectedResourceMetadata } from './access-gate.js';
 import { AccessRefused, type RefusalCode } from './access-refused.js';
 import { expressGuard, type ExpressMiddleware } from './adapters/express.js';
 import { fastifyGuard, type FastifyPlugin } from './adapters/fastify.js';
+import { scopeGuard, type RouteGuard } from './adapters/route.js';
 import { guardUpgrades, type UpgradingServer } from './adapters/upgrade.js';
 import { metadataUrlOf, type GuardRuntime, type GuardSettings } from './guard-options.js';
 import { HeldConnections, type EndReason } from './held-connections.js';
 import { IssuerClient } from './issuer/issuer-client.js';
 import { Lease } from './lease.js';
+import { programRefusal, requiredScopes, type Requirement } from './programs.js';
 import { RefusalLog } from './refusal-log.js';
 import { EndedSessions } from './event-streams/ended-sessions.js';
 import { EventStream } from './event-streams/event-stream.js';
@@ -28,6 +30,7 @@ const TICK_MS = 1000;
 export class Guard implements AccessGate {
   readonly metadata: ProtectedResourceMetadata;
   readonly metadataUrl: string;
+  private readonly initialScope: string | null;
   private readonly held: HeldConnections;
   private readonly lease: Lease;
   private readonly ended: EndedSessions;
@@ -45,12 +48,15 @@ export class Guard implements AccessGate {
     private readonly runtime: GuardRuntime,
   ) {
     const { issuer, resource, leaseMs, cacheMs, closeOnTokenExpiry, log } = settings;
+    const { initialScopes } = settings;
     const { clock, timers } = runtime;
     this.metadataUrl = metadataUrlOf(resource);
+    this.initialScope = initialScopes?.join(' ') ?? null;
     this.metadata = {
       resource,
       authorization_servers: [issuer],
       bearer_methods_supported: ['header'],
+      ...(initialScopes !== null && { scopes_supported: initialScopes }),
     };
     this.held = new HeldConnections(runtime, closeOnTokenExpiry || cacheMs !== null, log);
     this.lease = new Lease(clock, leaseMs);
@@ -93,7 +99,9 @@ export class Guard implements AccessGate {
     }
   }
 
-  async verify(bearer: string | null | undefined): Promise<Access> {
+  async verify(bearer: string | null | undefined, requirement: Requirement = {}): Promise<Access> {
+    // A mistake in the call is reported for each token.
+    requiredScopes(requirement);
     const token = (bearer ?? '').replace(/^Bearer +/i, '').trim();
     if (token === '') {
       throw this.refusal('missing-token');
@@ -111,7 +119,15 @@ export class Guard implements AccessGate {
     if (this.ended.has(access.sid)) {
       throw this.refusal('token-revoked', 'its session has ended');
     }
+    this.requirePermission(access, requirement);
     return access;
+  }
+
+  requirePermission(access: Access, requirement: Requirement): void {
+    const refusal = programRefusal(access, requiredScopes(requirement));
+    if (refusal !== null) {
+      throw this.refusal(refusal.code, refusal.reason, refusal.scope);
+    }
   }
 
   hold(access: Access, onEnd: (reason: EndReason) => void): () => void {
@@ -130,22 +146,44 @@ export class Guard implements AccessGate {
     return () => void this.watchers.delete(onEnded);
   }
 
-  /** Middleware for Express. `accessOf(request)` returns the access in later handlers. */
-  express(): ExpressMiddleware {
-    return expressGuard(this, this.runtime.timers);
+  /**
+   * Middleware for Express. `accessOf(request)` returns the access in later handlers.
+   *
+   * @param requirement admits programs with these scopes; without it none is admitted
+   * @throws TypeError for a text that is no list of scopes
+   */
+  express(requirement: Requirement = {}): ExpressMiddleware {
+    return expressGuard(this, this.runtime.timers, requirement);
   }
 
-  /** A plugin for Fastify. `accessOf(request)` returns the access in later handlers. */
-  fastify(): FastifyPlugin {
-    return fastifyGuard(this, this.runtime.timers);
+  /**
+   * A plugin for Fastify. `accessOf(request)` returns the access in later handlers.
+   *
+   * @param requirement as for {@link express}
+   */
+  fastify(requirement: Requirement = {}): FastifyPlugin {
+    return fastifyGuard(this, this.runtime.timers, requirement);
+  }
+
+  /**
+   * Guards one route: middleware for Express, and a hook (`onRequest`) for Fastify. It needs no other
+   * guard before it, but one before it has to admit the program, too.
+   *
+   * @param scope scopes that a program needs, with spaces between them
+   * @throws TypeError for a text that is no list of scopes
+   */
+  requireScope(scope: string): RouteGuard {
+    return scopeGuard(this, this.runtime.timers, scope);
   }
 
   /**
    * Guards the sockets of an HTTP server, for `ws` and Socket.IO. Call it once. A socket is closed
    * with 4401 when its access ends.
+   *
+   * @param requirement as for {@link express}
    */
-  upgrade(server: UpgradingServer): void {
-    guardUpgrades(this, server, this.runtime);
+  upgrade(server: UpgradingServer, requirement: Requirement = {}): void {
+    guardUpgrades(this, server, this.runtime, requirement);
   }
 
   requireReady(): void {
@@ -159,11 +197,11 @@ export class Guard implements AccessGate {
     throw this.refusal(this.lease.isExpired ? 'guard-lease-expired' : 'guard-starting');
   }
 
-  refusal(code: RefusalCode, reason?: string): AccessRefused {
+  refusal(code: RefusalCode, reason?: string, scope = this.initialScope): AccessRefused {
     if (reason !== undefined) {
       this.refusals.write(reason);
     }
-    return new AccessRefused(code, this.metadataUrl);
+    return new AccessRefused(code, this.metadataUrl, scope);
   }
 
   /** Ends the polling and everything that is held. */

@@ -4,7 +4,12 @@ import { Timers } from '../../common/runtime/timers.js';
 import type { GuardRuntime } from './guard-options.js';
 import { TestIssuer, type TestIssuerOptions } from './testing/test-issuer.js';
 
-export type { TestIssuer, TestIssuerOptions, TestSession } from './testing/test-issuer.js';
+export type {
+  TestIssuer,
+  TestIssuerOptions,
+  TestProgram,
+  TestSession,
+} from './testing/test-issuer.js';
 
 /**
  * Starts an issuer of tokens and signals on this machine, for the tests of a backend:

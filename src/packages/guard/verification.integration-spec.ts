@@ -93,7 +93,7 @@ const FORGED: readonly (readonly [string, () => Promise<string> | string])[] = [
   ],
   ['a life that is too long', () => fixture.issuer.token({ tokenSeconds: 901 })],
   ['an ended lifetime of the session', () => fixture.issuer.token({ sessionSeconds: -1 })],
-  ...['sub', 'sid', 'iat', 'exp', 'session_exp', 'login_method'].map(
+  ...['sub', 'sid', 'client_id', 'iat', 'exp', 'session_exp', 'login_method'].map(
     (name) =>
       [`no ${name}`, () => signed({}, { ...fixture.issuer.claims(), [name]: undefined })] as const,
   ),

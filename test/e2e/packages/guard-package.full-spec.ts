@@ -58,6 +58,22 @@ const ATTACK = `
   console.log(statusCode === 404 ? 200 : statusCode);
   process.exit();`;
 
+/** Reads and writes notes, and asks for another page, as a program and as a person. */
+const PROGRAMS = `
+  import { startTestIssuer } from '@gatehouse/guard/testing';
+  import { startNotes } from './notes.js';
+  const issuer = await startTestIssuer();
+  const { server } = await startNotes(issuer.guardOptions, 0);
+  const url = 'http://127.0.0.1:' + server.address().port;
+  for (const program of [{ id: 'editor', scope: 'notes:read' }, undefined]) {
+    const headers = { authorization: 'Bearer ' + (await issuer.token({ program })) };
+    const ask = async (path, method) => (await fetch(url + path, { method, headers })).status;
+    console.log(await ask('/notes'), await ask('/notes', 'POST'), await ask('/'));
+  }
+  const metadata = await fetch(url + '/.well-known/oauth-protected-resource');
+  console.log((await metadata.json()).scopes_supported.join());
+  process.exit();`;
+
 /** Joins over long polling, and leaves no poll open as its session ends. */
 const POLLING = `
   import { once } from 'node:events';
@@ -136,15 +152,19 @@ const POLLING = `
        const guard = createGuard(issuer.guardOptions);
        const app = fastify();
        await app.register(guard.fastify());
-       await fastify({ http2: true }).register(guard.fastify());
+       await fastify({ http2: true }).register(guard.fastify({ scope: 'notes:read' }));
+       app.get('/notes', { onRequest: guard.requireScope('notes:read') }, () => []);
        app.get('/', (request) => accessOf(request)?.account);
        const server = createServer();
        guard.upgrade(server);
-       const access: Access = await guard.verify(await issuer.token({ account: 'ada' }));
+       const program = { id: 'editor', scope: 'notes:read' };
+       const token = await issuer.token({ account: 'ada', program });
+       const access: Access = await guard.verify(token, { scope: 'notes:read' });
+       const name: string | undefined = access.program?.name;
        const release: () => void = guard.hold(access, (reason: EndReason) => console.log(reason));
        // @ts-expect-error it needs the resource
        createGuard({ issuer: 'https://gate.example.com' });
-       export { release };`,
+       export { release, name };`,
     );
     await write('common.cts', `import { createGuard } from '@gatehouse/guard'; createGuard;`);
     const compilerOptions = {
@@ -163,7 +183,7 @@ const POLLING = `
   });
 
   it('runs the examples of its page', async () => {
-    const [relay = '', , test = ''] = examples();
+    const [relay = '', , , test = ''] = examples();
     await linkNodeModules('express', 'ws');
     await write('relay.js', relay);
     await write('test.js', test);
@@ -183,9 +203,18 @@ const POLLING = `
     expect(lines).toEqual(['hello ada', '1002', '400', '400', '200', '']);
   });
 
+  it('lets programs do what their scopes name with the example of its page', async () => {
+    await linkNodeModules('express');
+    await write('notes.js', examples()[1] ?? '');
+    await write('programs.js', PROGRAMS);
+    const { stdout } = await run(process.execPath, ['programs.js'], { cwd: installed.folder });
+    const lines = stdout.split('\n').filter((line) => !line.startsWith('gatehouse guard:'));
+    expect(lines).toEqual(['200 403 403', '200 201 404', 'notes:read', '']);
+  });
+
   it('disconnects sockets between two polls with the example of its page', async () => {
     await linkNodeModules('socket.io');
-    await write('hold.js', examples()[1] ?? '');
+    await write('hold.js', examples()[2] ?? '');
     await write('polling.js', POLLING);
     const { stdout } = await run(process.execPath, ['polling.js'], { cwd: installed.folder });
     expect(stdout).toBe('ada\nserver namespace disconnect\n401\n');

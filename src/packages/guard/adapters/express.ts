@@ -3,6 +3,7 @@ import type { Timers } from '../../../common/runtime/timers.js';
 import type { Access } from '../access.js';
 import { AccessRefused } from '../access-refused.js';
 import type { AccessGate } from '../access-gate.js';
+import { requiredScopes, type Requirement } from '../programs.js';
 import {
   closeSocket,
   cut,
@@ -18,6 +19,7 @@ import {
   upgradeTokenOf,
   type GuardedRequest,
 } from './credentials.js';
+import { openAnswerTo } from './open-answers.js';
 
 /** Middleware, in terms of Node.js: Express's own types fit. */
 export type ExpressMiddleware = (
@@ -26,14 +28,24 @@ export type ExpressMiddleware = (
   next: (error?: unknown) => void,
 ) => void;
 
-/** Answers refused requests and the metadata; ends responses whose session ends. */
-export function expressGuard(guard: AccessGate, timers: Timers): ExpressMiddleware {
+/**
+ * Answers refused requests and those of {@link openAnswerTo}; ends responses whose session ends.
+ *
+ * @throws TypeError for a requirement whose scope is none
+ */
+export function expressGuard(
+  guard: AccessGate,
+  timers: Timers,
+  requirement: Requirement,
+): ExpressMiddleware {
+  requiredScopes(requirement);
   return (request, response, next) => {
-    if (isMetadataRequest(guard, request)) {
-      answerMetadata(guard, response);
+    const open = openAnswerTo(guard, request);
+    if (open !== null) {
+      response.writeHead(open.status, open.headers).end(open.body && JSON.stringify(open.body));
       return;
     }
-    admit(guard, request, response, timers).then(
+    admit(guard, request, response, timers, requirement).then(
       () => next(),
       (error: unknown) => {
         if (error instanceof AccessRefused) {
@@ -48,25 +60,27 @@ export function expressGuard(guard: AccessGate, timers: Timers): ExpressMiddlewa
 
 /**
  * Admits a request, and ends its response, or the WebSocket that a framework makes of it, when the
- * access ends. @throws AccessRefused
+ * access ends. A request that was admitted before has to fulfill this requirement, too.
+ *
+ * @throws AccessRefused
  */
 export async function admit(
   guard: AccessGate,
   request: GuardedRequest,
   response: GuardedResponse,
   timers: Timers,
+  requirement: Requirement,
 ): Promise<Access> {
-  const known = accessBy(guard, request);
-  if (known !== null) {
-    return known;
-  }
   const isUpgrade = isWebSocket(request);
-  const access = await verify(guard, request, isUpgrade).catch((refusal: unknown) => {
+  const access = await permittedAccess(guard, request, requirement).catch((refusal: unknown) => {
     if (isUpgrade) {
       disconnectAfterAnswer(response);
     }
     throw refusal;
   });
+  if (accessBy(guard, request) !== null) {
+    return access;
+  }
   setAccess(guard, request, access);
   const { socket } = response;
   // A response may be open for hours, as a stream of events is.
@@ -80,32 +94,18 @@ export async function admit(
   return access;
 }
 
-async function verify(
+async function permittedAccess(
   guard: AccessGate,
   request: GuardedRequest,
-  isUpgrade: boolean,
+  requirement: Requirement,
 ): Promise<Access> {
-  return guard.verify((isUpgrade ? upgradeTokenOf : bearerOf)(guard, request));
-}
-
-/** True for a request of the protected resource metadata (RFC 9728, 3), which needs no token. */
-export function isMetadataRequest(guard: AccessGate, request: GuardedRequest): boolean {
-  // Express cuts the path of a mounted router from `url`.
-  const { originalUrl } = request as { readonly originalUrl?: string };
-  const [path] = (originalUrl ?? request.url ?? '').split('?');
-  const isRead = request.method === 'GET' || request.method === 'HEAD';
-  return isRead && path === new URL(guard.metadataUrl).pathname;
-}
-
-export const METADATA_HEADERS = {
-  'content-type': 'application/json',
-  // Clients in browsers read it, and it has no secret.
-  'access-control-allow-origin': '*',
-  'cache-control': 'public, max-age=3600',
-};
-
-function answerMetadata(guard: AccessGate, response: ServerResponse): void {
-  response.writeHead(200, METADATA_HEADERS).end(JSON.stringify(guard.metadata));
+  const known = accessBy(guard, request);
+  if (known === null) {
+    const tokenOf = isWebSocket(request) ? upgradeTokenOf : bearerOf;
+    return guard.verify(tokenOf(guard, request), requirement);
+  }
+  guard.requirePermission(known, requirement);
+  return known;
 }
 
 export function answerRefusal(refusal: AccessRefused, response: ServerResponse): void {

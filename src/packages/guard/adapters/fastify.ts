@@ -3,7 +3,9 @@ import { AccessRefused } from '../access-refused.js';
 import type { AccessGate } from '../access-gate.js';
 import type { GuardedResponse } from './closing.js';
 import { setAccess, type GuardedRequest } from './credentials.js';
-import { admit, isMetadataRequest, METADATA_HEADERS } from './express.js';
+import { requiredScopes, type Requirement } from '../programs.js';
+import { admit } from './express.js';
+import { openAnswerTo } from './open-answers.js';
 
 /** The part of Fastify's request that the guard uses. */
 export interface FastifyRequestPart {
@@ -31,24 +33,43 @@ export type FastifyPlugin = (instance: FastifyPart) => Promise<void>;
 /** Applies the hook to the scope that registers the plugin, as `fastify-plugin` does. */
 const SKIP_OVERRIDE = Symbol.for('skip-override');
 
-/** Answers refused requests and the metadata; ends responses whose session ends. */
-export function fastifyGuard(guard: AccessGate, timers: Timers): FastifyPlugin {
+/** As {@link expressGuard}. */
+export function fastifyGuard(
+  guard: AccessGate,
+  timers: Timers,
+  requirement: Requirement,
+): FastifyPlugin {
+  requiredScopes(requirement);
   const plugin = (instance: FastifyPart): Promise<void> => {
-    instance.addHook('onRequest', async (request, reply) => {
-      if (isMetadataRequest(guard, request.raw)) {
-        return reply.code(200).headers(METADATA_HEADERS).send(guard.metadata);
-      }
-      try {
-        setAccess(guard, request, await admit(guard, request.raw, reply.raw, timers));
-        return undefined;
-      } catch (error) {
-        if (error instanceof AccessRefused) {
-          return reply.code(error.status).headers(error.headers).send(error.body);
-        }
-        throw error;
-      }
-    });
+    instance.addHook('onRequest', async (request, reply) =>
+      (await isAdmitted(guard, timers, requirement, request, reply)) ? undefined : reply,
+    );
     return Promise.resolve();
   };
   return Object.assign(plugin, { [SKIP_OVERRIDE]: true });
+}
+
+/** @returns false if the reply is sent already */
+export async function isAdmitted(
+  guard: AccessGate,
+  timers: Timers,
+  requirement: Requirement,
+  request: FastifyRequestPart,
+  reply: FastifyReplyPart,
+): Promise<boolean> {
+  const open = openAnswerTo(guard, request.raw);
+  if (open !== null) {
+    reply.code(open.status).headers(open.headers).send(open.body);
+    return false;
+  }
+  try {
+    setAccess(guard, request, await admit(guard, request.raw, reply.raw, timers, requirement));
+    return true;
+  } catch (error) {
+    if (error instanceof AccessRefused) {
+      reply.code(error.status).headers(error.headers).send(error.body);
+      return false;
+    }
+    throw error;
+  }
 }

@@ -5,10 +5,15 @@ import {
 } from '../../../../test/contracts/guard-adapter.contract.js';
 import { accessOf } from './credentials.js';
 
-describeGuardAdapter('Fastify', async ({ guard, held }) => {
+describeGuardAdapter('Fastify', async ({ guard, held, requirement }) => {
   const app = fastify({ forceCloseConnections: true });
   app.addHook('onRequest', async ({ raw }) => breakRequest(raw));
-  await app.register(guard.fastify());
+  const answerAccount = (incoming: object) => ({ account: accessOf(incoming)?.account });
+  const onRequest = guard.requireScope('notes:write');
+  if (requirement !== null) {
+    await app.register(guard.fastify(requirement));
+  }
+  app.get('/write', { onRequest }, answerAccount);
   app.get('/whoami', (incoming) => {
     held.push(guard.heldCount);
     return { account: accessOf(incoming)?.account };

@@ -3,6 +3,7 @@ import type { Duplex } from 'node:stream';
 import { AccessRefused } from '../access-refused.js';
 import type { AccessGate } from '../access-gate.js';
 import type { GuardRuntime } from '../guard-options.js';
+import { requiredScopes, type Requirement } from '../programs.js';
 import { closeSocket, cut, isClosed, refuseUpgrade } from './closing.js';
 import { bearerOf, setAccess, upgradeTokenOf } from './credentials.js';
 import { EngineSession, EngineSessions } from './engine-sessions.js';
@@ -17,14 +18,18 @@ export interface UpgradingServer {
 /**
  * Verifies upgrades before any listener of the server gets them, also one that is added later. Socket.IO's
  * requests of long polling need no upgrade, and are verified too.
+ *
+ * @throws TypeError for a requirement whose scope is none
  */
 export function guardUpgrades(
   guard: AccessGate,
   server: UpgradingServer,
   runtime: GuardRuntime,
+  requirement: Requirement,
 ): void {
+  requiredScopes(requirement);
   const emit = server.emit.bind(server);
-  const admission = new Admission(guard, runtime);
+  const admission = new Admission(guard, runtime, requirement);
   server.emit = (event, ...values) => {
     const [request, carrier] = values as [IncomingMessage, Duplex & ServerResponse];
     if (event === 'upgrade') {
@@ -71,6 +76,7 @@ class Admission {
   constructor(
     private readonly guard: AccessGate,
     private readonly runtime: GuardRuntime,
+    private readonly requirement: Requirement,
   ) {}
 
   /** True for a request that is not of Socket.IO. */
@@ -89,7 +95,7 @@ class Admission {
     const target = engineTargetOf(guard, request);
     const token = upgradeTokenOf(guard, request);
     const session = await this.sessionOf(target, token);
-    const access = session?.access ?? (await guard.verify(token));
+    const access = session?.access ?? (await guard.verify(token, this.requirement));
     if (socket.destroyed) {
       return false;
     }
@@ -109,12 +115,12 @@ class Admission {
     const target = engineTargetOf(guard, request);
     const isHandshake = target?.transport === 'polling' && request.method === 'GET';
     if (target === null || (target.sid === null && !isHandshake)) {
-      await admit(guard, request, response, runtime.timers);
+      await admit(guard, request, response, runtime.timers, this.requirement);
       return true;
     }
     const token = bearerOf(guard, request);
     const known = await this.sessionOf(target, token);
-    const access = known?.access ?? (await guard.verify(token));
+    const access = known?.access ?? (await guard.verify(token, this.requirement));
     if (isClosed(response)) {
       return false;
     }
@@ -132,7 +138,8 @@ class Admission {
   /**
    * Returns the session that a request goes on with; null in its handshake.
    *
-   * @throws AccessRefused for a token of another account or session than that of the handshake
+   * @throws AccessRefused for a token of another account or session than that of the handshake, and for
+   *   one with fewer scopes: what it sends would be judged by those of the handshake
    */
   private async sessionOf(
     target: EngineTarget | null,
@@ -147,12 +154,13 @@ class Admission {
       guard.requireReady();
       return session;
     }
-    const { account, sid } = await guard.verify(token);
+    const { account, sid, scopes } = await guard.verify(token, this.requirement);
     if (session === undefined || session.isOver) {
       throw guard.refusal('invalid-request', 'its Socket.IO connection is not known or over');
     }
-    if (account !== session.access.account || sid !== session.access.sid) {
-      throw guard.refusal('invalid-token', 'its Socket.IO connection is that of another session');
+    const isNarrower = session.access.scopes.some((one) => !scopes.includes(one));
+    if (account !== session.access.account || sid !== session.access.sid || isNarrower) {
+      throw guard.refusal('invalid-token', 'its Socket.IO connection is that of another token');
     }
     return session;
   }

@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { importJWK, jwtVerify, type JWTPayload } from 'jose';
 import { parseJson } from '../../../common/parse-json.js';
+import { SESSION_CLIENT } from '../../../core/policy/admission/scopes.js';
 import type { GuardOptions, GuardRuntime } from '../guard-options.js';
 import { makeKey, signWith, type TestKey } from './test-keys.js';
 import { TestStreams, type TestPoll } from './test-streams.js';
@@ -19,11 +20,22 @@ export interface TestIssuerOptions {
   readonly tokenAlg?: 'ES256' | 'RS256' | undefined;
 }
 
+/** A program that acts for a person. `name` and `grant` have defaults. */
+export interface TestProgram {
+  readonly id: string;
+  readonly name?: string | undefined;
+  readonly grant?: string | undefined;
+  /** Its scopes, with spaces between them. */
+  readonly scope: string;
+}
+
 /** The session of a token. Each field has a default. */
 export interface TestSession {
   readonly account?: string | undefined;
   readonly sid?: string | undefined;
   readonly loginMethod?: string | undefined;
+  /** Makes it the token of a program; default: the session is the person's own. */
+  readonly program?: TestProgram | undefined;
   readonly login?: string | undefined;
   readonly email?: string | undefined;
   /** Seconds until the token expires; default 300. */
@@ -127,14 +139,19 @@ export class TestIssuer {
   /** The claims of an access token. */
   claims(session: TestSession = {}): JWTPayload {
     const { random, clock } = this.runtime;
-    const { account = random.uuid(), sid = random.uuid(), login, email } = session;
+    const { account = random.uuid(), sid = random.uuid(), program, login, email } = session;
     const iat = Math.floor(clock.now() / 1000);
     return {
       iss: this.url,
       aud: this.resource,
       sub: account,
       sid,
-      client_id: 'gatehouse',
+      client_id: program?.id ?? SESSION_CLIENT,
+      ...(program !== undefined && {
+        client_name: program.name ?? program.id,
+        grant_id: program.grant ?? random.uuid(),
+        scope: program.scope,
+      }),
       iat,
       exp: iat + (session.tokenSeconds ?? TOKEN_SECONDS),
       jti: random.uuid(),
