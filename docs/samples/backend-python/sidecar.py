@@ -35,7 +35,7 @@ class Sidecar:
             with urllib.request.urlopen(request, timeout=10) as answer:
                 access = json.load(answer)
         except urllib.error.HTTPError as error:
-            raise Refused(401 if error.code in (400, 401) else 503) from None
+            raise Refused(401 if error.code in (400, 401, 403) else 503) from None
         except OSError:
             raise Refused(503) from None
         except ValueError:  # no header can have this text

@@ -47,12 +47,13 @@ describe('docs/samples/backend-python/gate.py', () => {
       signWith(signingKey, 'JWT', claims),
       signWith(signalSigningKey, 'at+jwt', claims),
       signWith({ ...signingKey, kid: 'other' }, 'at+jwt', claims),
-      ...['exp', 'iat', 'sub', 'sid', 'session_exp', 'iss', 'aud'].map((name) =>
+      ...['exp', 'iat', 'sub', 'sid', 'client_id', 'session_exp', 'iss', 'aud'].map((name) =>
         signWith(signingKey, 'at+jwt', without(claims, name)),
       ),
       ...[{ iss: 'https://other.test' }, { aud: 'https://other.test' }].map((other) =>
         signWith(signingKey, 'at+jwt', { ...claims, ...other }),
       ),
+      issuer.token({ program: { id: 'editor', scope: 'notes:read' } }),
       issuer.token({ tokenSeconds: -1 }),
       issuer.token({ sessionSeconds: -1 }),
     ];

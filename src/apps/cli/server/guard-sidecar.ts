@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { scopesIn } from '../../../core/policy/admission/scopes.js';
 import { AccessRefused } from '../../../packages/guard/access-refused.js';
 import { bearerOf } from '../../../packages/guard/adapters/credentials.js';
 import { answerRefusal } from '../../../packages/guard/adapters/express.js';
@@ -53,12 +54,12 @@ export class GuardSidecar {
   }
 
   private async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const [path] = (request.url ?? '').split('?');
+    const [path, query] = (request.url ?? '').split('?');
     // A page in a browser could otherwise read the answers under a name of its own.
     if (!LOOPBACK.test(request.headers.host ?? '')) {
       response.writeHead(403).end();
     } else if (path === '/verify') {
-      await this.verify(request, response);
+      await this.verify(request, new URLSearchParams(query), response);
     } else if (path === '/ended' && request.method === 'GET') {
       this.stream(response);
     } else if (path === '/health') {
@@ -68,15 +69,26 @@ export class GuardSidecar {
     }
   }
 
-  private async verify(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  /** Admits programs with the scopes of the parameter `scope`; without it none. */
+  private async verify(
+    request: IncomingMessage,
+    query: URLSearchParams,
+    response: ServerResponse,
+  ): Promise<void> {
+    const [scope, ...others] = query.getAll('scope');
+    if (scope !== undefined && (scopesIn(scope) === null || others.length > 0)) {
+      answerRefusal(this.guard.refusal('invalid-request'), response);
+      return;
+    }
     try {
-      const access = await this.guard.verify(bearerOf(this.guard, request));
+      const access = await this.guard.verify(bearerOf(this.guard, request), { scope });
       response.writeHead(200, {
         'content-type': 'application/json',
         'cache-control': 'no-store',
         'x-gatehouse-account': encodeURIComponent(access.account),
         'x-gatehouse-session': encodeURIComponent(access.sid),
         'x-gatehouse-login': encodeURIComponent(access.login ?? ''),
+        'x-gatehouse-program': encodeURIComponent(access.program?.id ?? ''),
       });
       response.end(JSON.stringify(access));
     } catch (error) {

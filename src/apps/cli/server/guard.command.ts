@@ -10,7 +10,9 @@ export const guard = command({
   help: `
 For backends in any language; one in JavaScript uses @gatehouse/guard itself.
   /verify  200 with the account for the token in the Authorization header, else
-           401; 503 while it cannot be known which sessions have ended
+           401; 503 while it cannot be known which sessions have ended.
+           ?scope=notes:read admits programs with this scope, too; without it
+           they get 403
   /ended   server-sent events of sessions that ended: close their connections.
            "sid": null means all of them, and so does the end of the stream
   /health  200 while requests can be admitted, else 503
