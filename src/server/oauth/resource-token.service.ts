@@ -23,8 +23,13 @@ export interface ResourceTokenClaims extends JWTPayload {
   readonly sid: string;
   /** {@link SESSION_CLIENT}, or the program that acts for the person. */
   readonly client_id: string;
-  /** Scopes of a program. */
+  /**
+   * Of a program alone, all three: `@gatehouse/guard` refuses its tokens without them. The name is the
+   * one that the person approved, and the id is that of the grant.
+   */
   readonly scope?: string;
+  readonly client_name?: string;
+  readonly grant_id?: string;
   readonly iat: number;
   readonly exp: number;
   readonly session_exp: number;
