@@ -118,12 +118,15 @@ const TITLE_OF = {
   user_action_request: 'userActionRequest',
 } as const;
 
-/** @param mask replaces passwords and tokens: `maskSecrets`, or {@link unmasked} */
+/**
+ * @param mask replaces passwords and tokens: `maskSecrets`, or {@link unmasked}; `acts` is true for
+ *   what a person permits
+ */
 export function contentFor(
   event: NotificationEvent,
   switches: ContentSwitches,
   templates: Templates,
-  mask: (text: string) => string,
+  mask: (text: string, acts?: boolean) => string,
 ): Content {
   const name = TITLE_OF[event.topic];
   const sessionTitle = mask(cleanLine(event.session.title));
@@ -136,14 +139,15 @@ export function contentFor(
     title: shortenToBytes(cleanLine(templates.title[name]('')), TITLE_BYTES),
     body: cleanText(templates.genericBody[name]),
   };
+  const acts = event.topic === 'permission_request';
   const { preview, toolDetails } = previewOf(event, toolName, switches, templates);
   return {
     title: shortenToBytes(title, TITLE_BYTES),
     subtitle: subtitle === null ? null : shortenToBytes(cleanLine(subtitle), TOOL_NAME_BYTES),
-    body: preview === null ? generic.body : mask(preview),
+    body: preview === null ? generic.body : mask(preview, acts),
     generic,
     isPreview: preview !== null,
-    toolDetails: toolDetails === null ? null : mask(toolDetails),
+    toolDetails: toolDetails === null ? null : mask(toolDetails, acts),
     sessionTitle: shortenToBytes(sessionTitle, TITLE_BYTES),
     toolName,
     metadata: Object.fromEntries(

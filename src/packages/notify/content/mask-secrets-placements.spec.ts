@@ -4,7 +4,7 @@ import { MASK } from './text.js';
 
 const NAMES = [
   ...['DB_PASS', 'SECRET_KEY_BASE', 'API_TOKEN_PROD', 'SMTP_PASSWORD', 'PASSWORD2', 'db-password'],
-  ...['secret_id', 'GITHUB_PAT', 'redis.pass', 'TOKEN_FILE_PASSWORD', 'spring.datasource.password'],
+  ...['GITHUB_PAT', 'wifi_pin', 'redis.pass', 'TOKEN_FILE_PASSWORD', 'spring.datasource.password'],
   ...['dbPass', 'apiTokenProd', 'secretKeyBase', 'clientSecret', 'MASTER_KEY_V2', 'APP_KEY'],
   ...['_authToken', 'PASSWORD_CONFIRMATION', 'api-key-eu', 'wifi_psk', 'private_key'],
 ];

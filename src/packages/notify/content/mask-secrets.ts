@@ -1,14 +1,40 @@
+import { commandSecrets } from './mask-commands.js';
 import { MASK } from './text.js';
 
-/** Masks secrets of a known form, but no variables and other placeholders. Idempotent. */
-export function maskSecrets(text: string): string {
-  return text === '' ? text : applyRules(RULES, text);
+/**
+ * Masks secrets of a known form, but no variables and other placeholders. Idempotent.
+ * @param acts true for what a person permits: nothing that a shell acts on is masked there, only
+ *   single words without blanks and operators, and nothing within a here-document
+ */
+export function maskSecrets(text: string, acts = false): string {
+  if (text === '') {
+    return text;
+  }
+  if (!acts) {
+    return applyRules(RULES, text, false);
+  }
+  let masked = '';
+  let end = 0;
+  for (const { index, groups = {} } of text.matchAll(HERE_DOCUMENT)) {
+    const { head = '', document = '' } = groups;
+    const begin = index + head.length;
+    masked += applyRules(RULES, text.slice(end, begin), true) + document;
+    end = begin + document.length;
+  }
+  return masked + applyRules(RULES, text.slice(end), true);
 }
 
-type Rule = (text: string) => string;
+const HERE_DOCUMENT =
+  /(?<head>(?<!<)<<-?[ \t]*(?<quote>["']?)(?<word>\w+)\k<quote>[^\n]*\n)(?<document>[^]*?(?:\n\s*\k<word>(?!\w)|$))/g;
 
-function applyRules(rules: readonly Rule[], text: string): string {
-  return rules.reduce((masked, apply) => apply(masked), text);
+/** Masks a text; if `acts`, nothing of it that {@link canAct}. */
+type Rule = (text: string, acts: boolean) => string;
+
+/** Blanks and operators of a shell can hide a further command. */
+const canAct = (secret: string): boolean => /[\s`$!<>();&|]/.test(secret);
+
+function applyRules(rules: readonly Rule[], text: string, acts: boolean): string {
+  return rules.reduce((masked, apply) => apply(masked, acts), text);
 }
 
 interface Found {
@@ -16,6 +42,8 @@ interface Found {
   readonly isQuoted: boolean;
   /** The text from the match to the end of its line. */
   readonly after: string;
+  /** The text of the line before the secret. */
+  readonly before: string;
   readonly groups: Readonly<Record<string, string | undefined>>;
 }
 
@@ -26,7 +54,7 @@ const GROUPS = ['secret', 'escaped', 'double', 'single', 'tick'] as const;
 /** Masks the group of {@link GROUPS} that matched, unless it `isExempt`. */
 function rule(pattern: RegExp | string, isExempt: Exemption = isPlaceholder): Rule {
   let placed: RegExp | undefined;
-  return (text) => {
+  return (text, acts) => {
     // The flag `d` gives the place of each group: the same characters may also occur elsewhere.
     placed ??= new RegExp(pattern, typeof pattern === 'string' ? 'gd' : `${pattern.flags}d`);
     let masked = '';
@@ -36,8 +64,11 @@ function rule(pattern: RegExp | string, isExempt: Exemption = isPlaceholder): Ru
       const name = GROUPS.find((one) => groups[one] !== undefined);
       const [from, to] = indices?.groups?.[name ?? ''] ?? [0, 0];
       const after = /^.{0,80}/.exec(text.slice(match.index + match[0].length))?.[0] ?? '';
+      const before = /.{0,200}$/.exec(text.slice(Math.max(0, from - 200), from))?.[0] ?? '';
       const secret = text.slice(from, to);
-      if (secret !== '' && !isExempt({ secret, isQuoted: name !== 'secret', after, groups })) {
+      const isQuoted = name !== 'secret';
+      const isKept = secret === '' || (acts && canAct(secret));
+      if (!isKept && !isExempt({ secret, isQuoted, after, before, groups })) {
         masked += text.slice(end, from) + MASK;
         end = to;
       }
@@ -88,10 +119,10 @@ const isUserName: Exemption = ({ secret, groups: { scheme = '' } }) => {
 
 /** These also count within a longer name: `DB_PASSWORD`, `dbpassword`. */
 const LONG_WORDS =
-  'pass(?:word|wd|phrase|code)|pwd|secret(?:[_-]?id)?|(?:secret|private|account|storage|encryption|signing|shared|master|auth|app|deploy|consumer|cookie|session|jwt|hmac|license)[_-]?(?:access[_-]?)?key|api[_-]?key|access[_-]?key|token(?!s)|credentials?';
+  'pass(?:word|wd|phrase|code)|pwd|secret|(?:secret|private|account|storage|encryption|signing|shared|master|auth|app|deploy|consumer|cookie|session|jwt|hmac|license)[_-]?(?:access[_-]?)?key|api[_-]?key|access[_-]?key|(?:db|ssh|user|admin|root|store|key)pass|token(?!s)|credentials?';
 /** These count only as a separate part: `DB_PASS`, but not `bypass`. */
-const SHORT_WORDS = '(?<![A-Za-z\\d])(?<!(?:low|high|band)[_-])(?:pass|pw|pswd|psk|pat|creds?)';
-const SHORT_CAMEL_WORDS = '(?<=[a-z\\d])(?:Pass|Pw|Pswd|Psk|Pat|Creds?)';
+const SHORT_WORDS = '(?<![A-Za-z\\d])(?<!(?:low|high|band)[_-])(?:pass|pw|pswd|psk|pat|pin)';
+const SHORT_CAMEL_WORDS = '(?<=[a-z\\d])(?:Pass|Pw|Pswd|Psk|Pat|Pin)';
 
 /** A name that ends in one of these describes a secret and does not hold it. */
 const DESCRIPTIONS =
@@ -106,11 +137,11 @@ const CAMEL_WORDS =
 
 /** Most texts match no hint and skip the patterns, whose compilation takes longer than their use. */
 function rulesWithHint(hint: RegExp, rules: readonly Rule[]): Rule {
-  return (text) => (hint.test(text) ? applyRules(rules, text) : text);
+  return (text, acts) => (hint.test(text) ? applyRules(rules, text, acts) : text);
 }
 
 const TOKEN_HINT = /\S{13}/;
-const NAME_HINT = /pass|pwd?|pswd|psk|pat|cred|secret|key|token|_auth/i;
+const NAME_HINT = /pass|pwd?|pswd|psk|pat|pin|cred|secret|key|token|_auth/i;
 
 const NAME = `(?:(?:${LONG_WORDS})|${SHORT_WORDS})${PARTS}`;
 const CAMEL_NAME = `(?:${CAMEL_WORDS}(?=[A-Z])|${SHORT_CAMEL_WORDS})${CAMEL_PARTS}(?![a-z])`;
@@ -136,11 +167,19 @@ const isMember = (text: string): boolean =>
 const isMixed = (text: string): boolean =>
   text.length >= 8 && /\d/.test(text) && /[a-z]/i.test(text);
 
+/** A command that deletes something takes its name, which a person has to read. */
+const isDeleted: Exemption = ({ secret, before }) =>
+  /\b(?:delete|destroy|remove|revoke|rm)\b/.test(before) &&
+  /^(?:[a-z]+(?:[/-][a-z]+)*|[A-Z]+)$/.test(secret);
+
+const isNoArgument: Exemption = (found) => isPlaceholder(found) || isDeleted(found);
+
 /** In code, an expression follows the sign; in a sentence, further words do. */
-const isNoAssignment: Exemption = ({ secret, isQuoted, after, groups }) => {
+const isNoAssignment: Exemption = (found) => {
+  const { secret, isQuoted, after, groups } = found;
   const { name = '', sign = '', tick } = groups;
   const isWorkingDirectory = /^pwd$/i.test(name) && /^(?:[/.~]|[A-Z]:\\)/i.test(secret);
-  if (isPlaceholder({ secret }) || isWorkingDirectory || IS_DIRECTORY.test(secret)) {
+  if (isNoArgument(found) || isWorkingDirectory || IS_DIRECTORY.test(secret)) {
     return true;
   }
   const isShell = /^[?+]?=$/.test(sign);
@@ -159,10 +198,7 @@ const isNoAssignment: Exemption = ({ secret, isQuoted, after, groups }) => {
 /** In these forms no sign separates a name from its value. */
 const formsOf = (name: string, flags: string): readonly RegExp[] => [
   // An option; Java and Go write it with one dash.
-  new RegExp(
-    `(?<![\\w-])--?[\\w.-]{0,40}?(?:${name}|(?:store|key)pass)[ \\t]+(?:${ARGUMENT})`,
-    flags,
-  ),
+  new RegExp(`(?<![\\w-])--?[\\w.-]{0,40}?(?:${name})[ \\t]+(?:${ARGUMENT})`, flags),
   // `npm config set //registry/:_authToken VALUE`, `setx DB_PASS VALUE`, `ENV DB_PASS VALUE`
   new RegExp(
     `(?:\\b(?:config|configure|secrets?|variables?|env|npm)[ :]+(?:set|add|put)|\\bgit[ \\t]+config|\\bset(?:x|env)|\\bset[ \\t]+-\\w{1,4}|^[ \\t]*ENV)(?:[ \\t]+--?[\\w-]{1,40}){0,4}[ \\t]+[^\\s=]{0,120}?(?:${name}|_auth)[ \\t]+(?:${ARGUMENT})`,
@@ -183,62 +219,40 @@ const formsOf = (name: string, flags: string): readonly RegExp[] => [
 const SENTENCE =
   /\b(?:password|passphrase|passcode|token|secret|api[ -]key)s? (?:is|was)[ \t]+(?:"(?<double>[^"\n]+)|'(?<single>[^'\n]+)|`(?<tick>[^`\n]+)|(?<secret>(?=[^\s\d]{0,100}\d)[^\s"'`,;]{6,}))/gi;
 
-/** Matches the arguments before an option, over continued lines, with `;` and `|` in quotes. */
-const ARGUMENTS = '(?:\\\\\\n|[^\\n|;]|[|;](?<=[\\s=]["\'][^"\'\\n]{0,60}[|;])){0,400}?';
-/** Matches an option's argument, of which the part after `before` is secret. */
-const argument = (before = '', first = '[^\\s"\'`-]'): string =>
-  `(?:\\\\?"${before}(?<double>[^"\\n]+?)(?=\\\\?"|\\n|$)|\\\\?'${before}(?<single>[^'\\n]+?)(?=\\\\?'|\\n|$)|${before}(?<secret>${first}[^\\s"'\`]*))`;
-const program = (names: string, options: string, value = argument()): readonly [RegExp, RegExp] => [
-  new RegExp(`\\b(?:${names})\\b${ARGUMENTS}\\s(?:${options})${value}`, 'g'),
-  new RegExp(`\\b(?:${names})\\b`),
-];
+/** A header of a key, whatever its name and its scheme. */
+const HEADER_ARGUMENT =
+  /(?:-H|--headers?)[ =]?["'](?:[\w-]{0,60}(?:key|token|secret|password|auth)|(?:proxy-)?authorization)\s*[:=]\s*(?:(?:[A-Za-z][\w-]{1,30}\s+)(?=[^\s"']+["']))?(?<secret>[^"'\n]+)/gi;
 
-/** These programs take a secret under a name that does not indicate one. */
-const PROGRAMS = [
-  program(
-    'curl|wget|xh|https?(?= )',
-    '(?:-u|-a|-U|--user|--proxy-user|--auth)[ =]?',
-    argument('[^\\s:"\'`$]{0,200}:', '[^\\s"\'`]'),
-  ),
-  program('curl', '(?:-b|--cookie)[ =]?', argument('(?=[^\\s"\'`=]{1,100}=)')),
-  program('curl', '(?:-E|--cert)[ =]', argument('[^\\s:"\'`$]{1,200}:')),
-  program('curl', '--oauth2-bearer[ =]'),
-  program('sshpass', '-p\\s{0,4}'),
-  program('mysql(?:dump|admin|import|check|pump|sh)?|mariadb(?:-dump|-admin)?|mycli', '-p'),
-  program('redis-cli|valkey-cli', '-a\\s{1,4}'),
-  program('redis-cli|valkey-cli', '(?:auth|AUTH)\\s{1,4}(?:[\\w-]{1,60}\\s{1,4}(?=[\\w"\']))?'),
-  program('ldap(?:search|modify|add|delete|passwd|whoami|compare|modrdn|exop)', '-w\\s{0,4}'),
-  program('ldappasswd', '-[as]\\s{0,4}'),
-  program('mongo(?:sh|dump|restore|export|import)?', '-p\\s{1,4}'),
-  program('sqlcmd|bcp|ipmitool|zip|unzip', '-P\\s{0,4}'),
-  program('7z[ar]?', '-p'),
-  program('smbclient|rpcclient', '-U\\s{0,4}', argument('[^\\s%"\'`]{1,100}%')),
-  program('lftp', '-u\\s{1,4}', argument('[^\\s,"\'`]{1,100},')),
-  program('nmcli', '(?:password|psk)\\s{1,4}'),
-  program(
-    'htpasswd',
-    '-[a-zA-Z]{0,4}b[a-zA-Z]{0,4}\\s+(?:[^\\s"\']+\\s+){1,2}(?=[^\\s"\']+(?:\\s*$|\\s*[;|&\\n]))',
-  ),
-  program('docker|podman|nerdctl|buildah|helm|oras|skopeo|az|oc', `login\\b${ARGUMENTS}\\s-p[ =]?`),
-  program('gh', `secret\\s+set\\b${ARGUMENTS}\\s(?:-b|--body)[ =]`),
-  program('vault', 'login\\s+(?:-\\S{1,100}\\s+){0,6}(?![^\\s=]{1,100}=)'),
-  program('vault', '(?:unwrap|operator\\s+unseal|token\\s+(?:lookup|renew|revoke))\\s+'),
-];
+const SQL =
+  /\b(?:identified\s+(?:with\s+\S{1,60}\s+)?(?:by|as)(?:\s+password)?|password)(?:\s+|\s*[(=]\s*)\\?(?:'(?<single>[^'\n]+)|"(?<double>[^"\\\n]+))/gi;
 
-const OTHER_COMMANDS = [
-  new RegExp(
-    `(?<=\\s)[\\w-]{1,64}=(?<=\\bvault\\s{1,4}(?:kv\\s{1,4}(?:put|patch)|write)\\s[^\\n|;]{0,400})${argument('(?!@)')}`,
-    'g',
-  ),
-  new RegExp(`--from-literal[ =]["']?[^\\s=]{1,100}=${argument()}`, 'g'),
-  new RegExp(`\\s-pass(?:in|out)?\\s+["']?pass:(?<secret>[^\\s"'\`]+)`, 'g'),
-  new RegExp(
-    `\\b(?:echo|printf)\\s{1,4}(?:-n\\s{1,4}|%s\\s{1,4})?${argument()}["']?\\s{0,4}\\|[^\\n]{0,200}?(?:--password-stdin|sudo\\s{1,4}-S|chpasswd|passwd\\s{1,4}--stdin)`,
-    'g',
-  ),
+const OTHER_FORMS = [
+  HEADER_ARGUMENT,
+  SQL,
+  /\bidentified\s+by\s+(?<secret>[^\s"'`;(]+)/gi,
+  /\bpragma\s+key\s*=\s*["']?(?<secret>[^"'\n;]+)/gi,
+  // A function of MongoDB's shell, and a data source of Oracle.
+  /(?:\.auth|UserPassword)\(\s*["'][^"'\n]+["'],\s*["'](?<secret>[^"'\n]+)/g,
+  /:thin:[^\s/]{1,100}\/(?<secret>[^\s@]+)@/g,
+  // Other variables whose name ends in KEY hold a secret if their value looks like one.
+  /\b(?![A-Z\d_]*(?:PUBLIC|PRIMARY|CACHE|SORT|PARTITION|FOREIGN))[A-Z][A-Z\d_]{0,60}_KEY=["']?(?<secret>(?=\S{0,200}\d)[\w+/=.-]{16,})/g,
   /\blogin\s+\S{1,200}\s+password\s+(?<secret>\S+)/g,
   /[?&](?:sig|signature|x-(?:amz|goog)-signature|code)=(?<secret>[\w%.~+/=-]{8,})/gi,
 ] as const;
+
+function maskCommands(text: string, acts: boolean): string {
+  const spans = commandSecrets(text).sort((one, other) => one.from - other.from);
+  let masked = '';
+  let end = 0;
+  for (const { from, to } of spans) {
+    const secret = text.slice(from, to);
+    if (from >= end && !isPlaceholder({ secret }) && !(acts && canAct(secret))) {
+      masked += text.slice(end, from) + MASK;
+      end = to;
+    }
+  }
+  return masked + text.slice(end);
+}
 
 /** Token forms that their issuers document for secret scanning. */
 const SHAPES = [
@@ -311,8 +325,10 @@ const RULES: readonly Rule[] = [
   rulesWithHint(NAME_HINT, [
     rule(assigned(NAME, 'gi'), isNoAssignment),
     rule(assigned(CAMEL_NAME, 'g'), isNoAssignment),
-    ...[...formsOf(NAME, 'gi'), ...formsOf(CAMEL_NAME, 'g'), SENTENCE].map((form) => rule(form)),
+    ...[...formsOf(NAME, 'gi'), ...formsOf(CAMEL_NAME, 'g'), SENTENCE].map((form) =>
+      rule(form, isNoArgument),
+    ),
   ]),
-  ...PROGRAMS.map(([pattern, hint]) => rulesWithHint(hint, [rule(pattern)])),
-  ...OTHER_COMMANDS.map((pattern) => rule(pattern)),
+  ...OTHER_FORMS.map((pattern) => rule(pattern)),
+  maskCommands,
 ];
