@@ -1,5 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { GatehouseClient } from '../../../src/packages/client/api/api-client.js';
+import { DeviceKey } from '../../../src/packages/client/crypto/device-key.js';
 import { parseDeviceKey } from '../../../src/packages/client/crypto/key-text.js';
 import { type Answer, call, type Json, logIn, makeDeviceKey } from '../../helpers/client.js';
 import { RequestCalls } from '../../helpers/request-calls.js';
@@ -198,6 +200,27 @@ describe('gatehouse ask', () => {
     expect(refused.stderr).toContain('no key of the account');
     await keyless.remove();
     await asker.ok('channels', 'disable', 'phone');
+    expect(await ask().exited).toMatchObject({ code: 12, stdout: '' });
+    await asker.ok('channels', 'enable', 'phone');
+  });
+
+  it('asks an open page where nothing is notified, and says where it waits', async () => {
+    await asker.ok('channels', 'disable', 'phone');
+    const { stdout: secret } = await asker.user.run(['key', 'show']);
+    const page = new GatehouseClient({
+      serverUrl: server.url,
+      client: { name: 'Firefox on Linux', platform: 'web' },
+    });
+    const { token } = await page.logIn(await DeviceKey.fromSecret(secret.trim()));
+    const asked = ask();
+    const { id } = await waiting();
+    await asked.until(() => asked.stderr().includes('withdraws'));
+    expect(asked.stderr()).toBe(
+      `Waiting 600 s for an answer: at ${server.url}/app/#requests (open: Firefox on Linux), or by gatehouse requests.\nCtrl-C withdraws the request.\n`,
+    );
+    expect(await answer(id, 'allow')).toMatchObject({ code: 0 });
+    expect(await asked.exited).toMatchObject({ code: 0, stdout: 'allow\n' });
+    await page.withToken(token).logOut();
     expect(await ask().exited).toMatchObject({ code: 12, stdout: '' });
     await asker.ok('channels', 'enable', 'phone');
   });

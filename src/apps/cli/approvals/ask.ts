@@ -15,6 +15,7 @@ import {
   type Question,
   type Unanswerable,
 } from './asking.js';
+import { describeWaiting } from './audience.js';
 import { untilSignal } from './process-signals.js';
 
 /** Exit codes of `gatehouse ask`; scripts may rely on them. */
@@ -56,8 +57,10 @@ async function run(
   const question = { ...asked, session: { id: session, title }, cwd: process.cwd() };
   const noted = { ...context, output: notesOnly() };
   return untilSignal(async (signal) => {
-    const settings = { timeoutMs: timeout * 1000, signal, subject: session, asksForDenial: false };
-    const result = await ask(noted, question, settings);
+    const result = await ask(noted, question, {
+      ...{ timeoutMs: timeout * 1000, signal, subject: session, asksForDenial: false },
+      onWaiting: (audience, request) => context.output.note(describeWaiting(audience, request)),
+    });
     const exitCode = print(context, result);
     await settle(noted, result);
     // A signal after the answer does not change what was printed.
@@ -123,7 +126,7 @@ export function describeUnanswerable(why: Unanswerable): string {
     case 'too-large':
       return 'The request is too long to be judged on another device. Answer at the computer.';
     case 'no-target':
-      return 'No device and no webhook of the account would be notified. Answer at the computer.';
+      return 'No device and no webhook of the account would be notified, and no page is open. Answer at the computer.';
     case 'clock':
       return 'The clock of this computer is slow: the server sees the request as expired. Set it, or answer at the computer.';
     case 'too-many':

@@ -18,12 +18,11 @@ import {
 } from '../../../core/protocol/agent-request.js';
 import { digestOf } from '../../../core/protocol/request-answer.js';
 import { requireSession, type CurrentSession } from '../account/current-session.js';
-import type { CliContext } from '../command.js';
 import { Output } from '../output.js';
-import type { SenderOptions } from '../notify/sender-session.js';
 import { requestAccess, type RequestAccess } from './account-keys.js';
 import { AskedStore, NOT_ASKED, type UnsettledRecord } from './asked-store.js';
-import { hasTarget, notifyOf, takeBack } from './notice.js';
+import { audienceOf, type Audience } from './audience.js';
+import { notifyOf, takeBack, type NoticeContext } from './notice.js';
 
 /** The part of a request that its program names; {@link ask} adds the rest. */
 export type Question = Pick<AgentRequest, 'kind' | 'session' | 'cwd' | 'tool' | 'questions'>;
@@ -45,13 +44,13 @@ export interface AskSettings {
   readonly subject: string;
   /** True if a request that can only be denied is asked as well: the caller's own prompt is open. */
   readonly asksForDenial: boolean;
+  /** Called once the server has the request. */
+  readonly onWaiting?: (audience: Audience, request: AgentRequest) => void;
 }
-
-type Context = CliContext<SenderOptions & { readonly server?: string; readonly mask?: boolean }>;
 
 /** Asks the person on their other devices. `context.output` gets notes only. */
 export async function ask(
-  context: Context,
+  context: NoticeContext,
   question: Question,
   settings: AskSettings,
 ): Promise<AskResult> {
@@ -67,17 +66,18 @@ export async function ask(
     if (asked === null || (why !== null && !(settings.asksForDenial && why !== 'no-key'))) {
       return await notifyOnly(work, why ?? 'too-large');
     }
-    if (!(await hasTarget(context, current, request))) {
+    const audience = await audienceOf(context, current, request);
+    if (audience === null) {
       return { kind: 'unanswerable', why: 'no-target', request };
     }
-    return await waiting(work, asked);
+    return await waiting(work, asked, () => settings.onWaiting?.(audience, request));
   } finally {
     await ended;
   }
 }
 
 interface Work {
-  readonly context: Context;
+  readonly context: NoticeContext;
   readonly current: CurrentSession;
   readonly access: RequestAccess;
   readonly request: AgentRequest;
@@ -110,7 +110,11 @@ function whyRefused(code: string): Unanswerable | null {
   }
 }
 
-async function waiting(work: Work, asked: SealedRequest): Promise<AskResult> {
+async function waiting(
+  work: Work,
+  asked: SealedRequest,
+  onWaiting: () => void,
+): Promise<AskResult> {
   const { context, current, access, request, settings } = work;
   const { signal } = settings;
   const { output } = context;
@@ -130,7 +134,10 @@ async function waiting(work: Work, asked: SealedRequest): Promise<AskResult> {
     const outcome = await askAndWait(server, keys, asked, {
       store: storeOf(work),
       signal,
-      onAsked: () => notified.push(notifyOf(context, request)),
+      onAsked: () => {
+        notified.push(notifyOf(context, request));
+        onWaiting();
+      },
       onRefused: (refused) => output.note(describeRefused(refused)),
       onUnreachable: ({ message }) => output.note(`${message} Waiting goes on.`),
     });
@@ -195,7 +202,7 @@ function whyUnanswerable(
 }
 
 /** Takes the notifications of an ended request back, and forgets it where its server knows the end. */
-export async function settle(context: Context, result: AskResult): Promise<void> {
+export async function settle(context: NoticeContext, result: AskResult): Promise<void> {
   if (result.kind === 'unanswerable') {
     return;
   }
@@ -208,7 +215,7 @@ export async function settle(context: Context, result: AskResult): Promise<void>
 
 /** Ends requests for which no program waits, and reports their end to the server. */
 export async function endAsked(
-  context: Context,
+  context: NoticeContext,
   { session, client }: CurrentSession,
   asked: readonly UnsettledRecord[],
 ): Promise<void> {

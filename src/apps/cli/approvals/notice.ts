@@ -10,10 +10,12 @@ import { resolve } from '../notify/resolve.js';
 import { sendEvents } from '../notify/send-events.js';
 import { withSenderSession, type SenderOptions } from '../notify/sender-session.js';
 
-type Context = CliContext<SenderOptions & { readonly server?: string; readonly mask?: boolean }>;
+export type NoticeContext = CliContext<
+  SenderOptions & { readonly server?: string; readonly mask?: boolean }
+>;
 
 /** Notifies the account's devices and webhooks of a request, as its preferences say. */
-export async function notifyOf(context: Context, request: AgentRequest): Promise<void> {
+export async function notifyOf(context: NoticeContext, request: AgentRequest): Promise<void> {
   const options = { ...context.options, detach: true };
   try {
     await sendEvents({ ...context, options }, null, [eventOf(request)]);
@@ -23,7 +25,7 @@ export async function notifyOf(context: Context, request: AgentRequest): Promise
 }
 
 /** Takes the notifications of an ended request back where a channel can. */
-export async function takeBack(context: Context, requestId: string): Promise<void> {
+export async function takeBack(context: NoticeContext, requestId: string): Promise<void> {
   try {
     await resolve({ ...context, options: { ...context.options, request: requestId } });
   } catch (error) {
@@ -33,7 +35,7 @@ export async function takeBack(context: Context, requestId: string): Promise<voi
 
 /** Returns false where no device and no webhook would be notified; true where that is not known. */
 export async function hasTarget(
-  context: Context,
+  context: NoticeContext,
   current: CurrentSession,
   request: AgentRequest,
 ): Promise<boolean> {
