@@ -41,6 +41,10 @@ export interface AgentRequest {
   readonly tool?: { readonly name: string; readonly input: unknown };
   /** The working directory. */
   readonly cwd: string;
+  /** The directory is that of the agent's session: the tool may run in another one. */
+  readonly cwdOf?: 'session';
+  /** The asking program takes no `allow`: it is given at the computer. */
+  readonly denyOnly?: true;
   readonly host: string;
   readonly questions?: readonly AskedQuestion[];
   /** Unix milliseconds by the clock of the asking computer, as is `expiresAt`. */
@@ -65,10 +69,21 @@ export function readPlainRequest(value: unknown): AgentRequest | null {
   return isFields(value) ? readFields(value) : null;
 }
 
-/** True if the answer `allow` counts: the input of the tool is short enough to be read on a phone. */
-export function isAllowedRemotely({ tool }: AgentRequest): boolean {
+/** The reason why the answer `allow` of another device does not count. */
+export type NotAllowed = 'too-long' | 'deny-only';
+
+/** Returns null if `allow` counts: the program takes it, and the tool's input can be read on a phone. */
+export function whyNotAllowed({ tool, denyOnly }: AgentRequest): NotAllowed | null {
   const text = tool === undefined ? '' : inputText(tool.input);
-  return utf8.decode(text).length <= MAX_INPUT_ALLOWED_REMOTELY_BYTES;
+  if (denyOnly === true) {
+    return 'deny-only';
+  }
+  return utf8.decode(text).length <= MAX_INPUT_ALLOWED_REMOTELY_BYTES ? null : 'too-long';
+}
+
+/** True if the answer `allow` counts. */
+export function isAllowedRemotely(request: AgentRequest): boolean {
+  return whyNotAllowed(request) === null;
 }
 
 function inputText(input: unknown): string {
@@ -122,6 +137,8 @@ function readFields(fields: Fields): AgentRequest | null {
     session: { id, title } as AgentRequest['session'],
     ...(tool !== undefined && { tool }),
     ...(questions !== undefined && { questions }),
+    ...(fields['cwdOf'] === 'session' && { cwdOf: 'session' as const }),
+    ...(fields['denyOnly'] === true && { denyOnly: true as const }),
     ...({ askedAt, expiresAt } as { askedAt: number; expiresAt: number }),
   };
 }

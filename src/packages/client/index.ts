@@ -95,6 +95,7 @@ export {
   type AgentRequest,
   type AskedOption,
   type AskedQuestion,
+  type NotAllowed,
 } from '../../core/protocol/agent-request.js';
 export { isRequestId } from '../../core/protocol/request-id.js';
 export type {

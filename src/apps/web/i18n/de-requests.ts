@@ -41,6 +41,7 @@ export const deRequests: RequestMessages = {
     command: 'Befehl',
     input: 'Eingabe',
     directory: 'Verzeichnis',
+    sessionDirectory: 'Verzeichnis der Sitzung',
     computer: 'Computer',
     question: 'Frage',
     option: 'Möglichkeit',
@@ -80,8 +81,10 @@ export const deRequests: RequestMessages = {
       'Der Computer verwendet diesen Server unter der Adresse oben. Öffnen Sie die Seite dort, um die Anfrage zu sehen. Hier können Sie sie nur ablehnen.',
     plain:
       'Ihr Konto hat keinen Geräteschlüssel. Der Computer kann deshalb nicht erkennen, dass eine Antwort von Ihnen ist. Ablehnen können Sie hier; erlauben Sie es am Computer.',
-    tooLong:
+    'too-long':
       'Das ist zu lang, um es hier zu beurteilen. Erlauben Sie es am Computer, oder lehnen Sie es ab.',
+    'deny-only':
+      'Dieses Programm nimmt hier nur eine Ablehnung an. Erlauben Sie es am Computer, oder lehnen Sie es ab.',
   },
 
   form: {

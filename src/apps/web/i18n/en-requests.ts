@@ -39,6 +39,7 @@ export const enRequests = {
     command: 'Command',
     input: 'Input',
     directory: 'Directory',
+    sessionDirectory: 'Directory of the session',
     computer: 'Computer',
     question: 'Question',
     option: 'Option',
@@ -77,7 +78,8 @@ export const enRequests = {
       'The computer uses this server at the address above. Open the page there to see the request. Here you can only deny it.',
     plain:
       'Your account has no device key, so the computer cannot know that an answer is yours. You can deny; allow it at the computer.',
-    tooLong: 'This is too long to be judged here. Allow it at the computer, or deny it now.',
+    'too-long': 'This is too long to be judged here. Allow it at the computer, or deny it now.',
+    'deny-only': 'This program takes a denial only. Allow it at the computer, or deny it now.',
   },
 
   form: {

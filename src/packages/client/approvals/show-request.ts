@@ -1,8 +1,9 @@
 import {
-  isAllowedRemotely,
   isFields,
+  whyNotAllowed,
   type AgentRequest,
   type AskedQuestion,
+  type NotAllowed,
 } from '../../../core/protocol/agent-request.js';
 import { markLine, markText, textOfLine, type MarkedLine } from './marked-text.js';
 
@@ -11,6 +12,7 @@ export type FieldLabel =
   | 'command'
   | 'input'
   | 'directory'
+  | 'sessionDirectory'
   | 'computer'
   | 'question'
   | 'option'
@@ -31,8 +33,10 @@ export interface ShownField {
 export interface ShownRequest {
   readonly kind: AgentRequest['kind'];
   readonly fields: readonly ShownField[];
-  /** False where the input is too long to be judged on a phone: only a denial counts. */
+  /** False where only a denial counts. */
   readonly canAllow: boolean;
+  /** The reason why only a denial counts: the input is too long, or the agent takes no allow. */
+  readonly whyNotAllowed: NotAllowed | null;
 }
 
 /** Names of inputs in which an agent explains itself. */
@@ -43,20 +47,22 @@ const EXPLANATIONS: readonly string[] = ['description', 'explanation', 'justific
  * show it with all of its lines, wrapped.
  */
 export function showRequest(request: AgentRequest): ShownRequest {
-  const { kind, tool, questions = [], cwd, host, session } = request;
+  const { kind, tool, questions = [], cwd, cwdOf, host, session } = request;
   const acting =
     kind === 'permission' ? inputsOf(tool?.input) : questions.flatMap(fieldsOfQuestion);
   const about: ShownField[] = [
-    field('directory', cwd),
+    field(cwdOf === 'session' ? 'sessionDirectory' : 'directory', cwd),
     field('computer', host),
     ...(tool === undefined || tool.name === '' ? [] : [claim('tool', tool.name)]),
     ...(session.title === '' ? [] : [claim('title', session.title)]),
   ];
   const explained = kind === 'permission' ? explanationsOf(tool?.input) : [];
+  const reason = whyNotAllowed(request);
   return {
     kind,
     fields: [...acting, ...about, ...explained],
-    canAllow: isAllowedRemotely(request),
+    canAllow: reason === null,
+    whyNotAllowed: reason,
   };
 }
 
@@ -65,6 +71,7 @@ const LABELS: Readonly<Record<FieldLabel, string>> = {
   command: 'Command',
   input: 'Input',
   directory: 'Directory',
+  sessionDirectory: 'Directory of the session',
   computer: 'Computer',
   question: 'Question',
   option: 'Option',
@@ -73,14 +80,19 @@ const LABELS: Readonly<Record<FieldLabel, string>> = {
   title: 'Session',
 };
 
+const NOT_ALLOWED: Readonly<Record<NotAllowed, string>> = {
+  'too-long': 'Too long to allow from elsewhere.',
+  'deny-only': 'The agent takes a denial only. Allow it at the computer that asks.',
+};
+
 /** Returns a request as lines of a terminal. */
-export function textOfRequest({ fields, canAllow, kind }: ShownRequest): string {
+export function textOfRequest({ fields, whyNotAllowed: reason, kind }: ShownRequest): string {
   const lines = fields.flatMap(({ label, name, saysTheAgent, lines }) => {
     const says = saysTheAgent ? ', says the agent' : '';
     const shown = name === null ? '' : ` ${textOfLine(name)}`;
     return [`${LABELS[label]}${shown}${says}:`, ...lines.map((line) => `  ${textOfLine(line)}`)];
   });
-  const note = canAllow || kind !== 'permission' ? [] : ['Too long to allow from elsewhere.'];
+  const note = reason === null || kind !== 'permission' ? [] : [NOT_ALLOWED[reason]];
   return [...lines, ...note].join('\n');
 }
 

@@ -7,6 +7,7 @@ import {
 import {
   showRequest,
   type FieldLabel,
+  type ShownRequest,
   type ShownField,
 } from '../../../../packages/client/approvals/show-request.js';
 import type { AgentRequest } from '../../../../core/protocol/agent-request.js';
@@ -210,9 +211,9 @@ function possibleAnswers(
 ): Possible {
   const isOpened = found.kind === 'opened' && keys !== null && found.isSealed;
   const isQuestion = isOpened && found.request.kind === 'user_action';
-  const canAllow = isOpened && !isQuestion && showRequest(found.request).canAllow;
-  const isTooLong = isOpened && !isQuestion && !canAllow;
-  return { canAllow, canAnswer: isQuestion, reason: whyNot(found.kind, isPlain, isTooLong) };
+  const notAllowed = isOpened && !isQuestion ? showRequest(found.request).whyNotAllowed : null;
+  const canAllow = isOpened && !isQuestion && notAllowed === null;
+  return { canAllow, canAnswer: isQuestion, reason: whyNot(found.kind, isPlain, notAllowed) };
 }
 
 function useAnswer({ item, keys, requests, session, endSession }: FoundProps, show: Notify) {
@@ -244,7 +245,7 @@ function useAnswer({ item, keys, requests, session, endSession }: FoundProps, sh
 function whyNot(
   kind: RequestItem['found']['kind'],
   isPlain: boolean,
-  isTooLong: boolean,
+  notAllowed: ShownRequest['whyNotAllowed'],
 ): string | null {
   const { whyNot: reasons } = requestMessages;
   if (kind !== 'opened') {
@@ -253,7 +254,7 @@ function whyNot(
   if (isPlain) {
     return reasons.plain;
   }
-  return isTooLong ? reasons.tooLong : null;
+  return notAllowed === null ? null : reasons[notAllowed];
 }
 
 function isEnd(error: unknown): boolean {
