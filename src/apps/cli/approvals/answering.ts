@@ -20,6 +20,7 @@ import type { CliContext } from '../command.js';
 import { refusedError, usageError } from '../cli-error.js';
 import { formatTime } from '../output.js';
 import { requestAccess } from './account-keys.js';
+import { resumeSessions } from './denial-streak.js';
 
 type Context = CliContext<{ readonly server?: string; readonly text?: string }>;
 type Found = ShownableRequest | UnopenedRequest;
@@ -70,17 +71,23 @@ export async function answer(context: Context): Promise<void> {
   if (!fitsRequest(choice, request)) {
     throw usageError('The request does not offer this answer.', `See: gatehouse requests show`);
   }
-  if (choice === 'allow' && !showRequest(request).canAllow) {
-    throw refusedError(
-      'This request is too long: allow it at the computer that asks.',
-      'too-large',
-    );
+  const { whyNotAllowed } = showRequest(request);
+  if (choice === 'allow' && whyNotAllowed !== null) {
+    const reason =
+      whyNotAllowed === 'too-long' ? 'This request is too long' : 'The agent takes a denial only';
+    throw refusedError(`${reason}: allow it at the computer that asks.`, 'too-large');
   }
   const { current, options } = await prepare(context);
   await answerRequest(current.client.requests, options.requests, found, choice);
   const text = choice === 'deny' ? 'Denied.' : 'Answered.';
   const isSigned = options.requests !== null && found.isSealed;
   context.output.result({ id: request.requestId, choice, isSigned }, text);
+}
+
+export async function resume({ environment, output }: CliContext): Promise<void> {
+  const resumed = await resumeSessions(environment);
+  const text = resumed === 1 ? '1 session asks again.' : `${resumed} sessions ask again.`;
+  output.result({ resumed }, resumed === 0 ? 'No session is paused.' : text);
 }
 
 async function find(context: Context): Promise<ShownableRequest> {

@@ -16,6 +16,7 @@ import {
   type Unanswerable,
 } from './asking.js';
 import { describeWaiting } from './audience.js';
+import { PAUSED_TEXT } from './denial-streak.js';
 import { untilSignal } from './process-signals.js';
 
 /** Exit codes of `gatehouse ask`; scripts may rely on them. */
@@ -131,6 +132,8 @@ export function describeUnanswerable(why: Unanswerable): string {
       return 'The clock of this computer is slow: the server sees the request as expired. Set it, or answer at the computer.';
     case 'too-many':
       return 'Too many requests wait for an answer already, which a stolen session could have asked. Answer at the computer, and look at: gatehouse requests';
+    case 'paused':
+      return PAUSED_TEXT;
     case 'not-supported':
       return 'The server takes no requests of this account. Answer at the computer.';
   }

@@ -15,6 +15,7 @@ import {
   isAllowedRemotely,
   writeAgentRequest,
   type AgentRequest,
+  type AskedQuestion,
 } from '../../../core/protocol/agent-request.js';
 import { digestOf } from '../../../core/protocol/request-answer.js';
 import { requireSession, type CurrentSession } from '../account/current-session.js';
@@ -22,14 +23,25 @@ import { Output } from '../output.js';
 import { requestAccess, type RequestAccess } from './account-keys.js';
 import { AskedStore, NOT_ASKED, type UnsettledRecord } from './asked-store.js';
 import { audienceOf, type Audience } from './audience.js';
+import { DenialStreak, PAUSED_AFTER, PAUSED_TEXT } from './denial-streak.js';
 import { notifyOf, takeBack, type NoticeContext } from './notice.js';
 
 /** The part of a request that its program names; {@link ask} adds the rest. */
-export type Question = Pick<AgentRequest, 'kind' | 'session' | 'cwd' | 'tool' | 'questions'>;
+export type Question = Pick<
+  AgentRequest,
+  'kind' | 'session' | 'cwd' | 'cwdOf' | 'denyOnly' | 'tool' | 'questions'
+>;
 
 /** The reason why a request cannot be answered from elsewhere. */
 export type Unanswerable =
-  'no-key' | 'plain' | 'too-large' | 'no-target' | 'not-supported' | 'too-many' | 'clock';
+  | 'no-key'
+  | 'plain'
+  | 'too-large'
+  | 'no-target'
+  | 'not-supported'
+  | 'too-many'
+  | 'clock'
+  | 'paused';
 
 export type AskResult = (
   AskOutcome | { readonly kind: 'unanswerable'; readonly why: Unanswerable }
@@ -48,6 +60,9 @@ export interface AskSettings {
   readonly onWaiting?: (audience: Audience, request: AgentRequest) => void;
 }
 
+/** A shorter request would have expired before anything reads it. */
+const LEAST_MS = 1000;
+
 /** Asks the person on their other devices. `context.output` gets notes only. */
 export async function ask(
   context: NoticeContext,
@@ -55,6 +70,66 @@ export async function ask(
   settings: AskSettings,
 ): Promise<AskResult> {
   const current = await requireSession(context);
+  const request = requestOf(question, current, settings.timeoutMs);
+  const streak = new DenialStreak(context.environment, request);
+  const startedAt = performance.now();
+  if (
+    (await streak.isPaused()) &&
+    !(await isResumed(context, current, request, settings, streak))
+  ) {
+    return { kind: 'unanswerable', why: 'paused', request };
+  }
+  const timeoutMs = settings.timeoutMs - (performance.now() - startedAt);
+  const result = await askOnce(context, current, question, { ...settings, timeoutMs });
+  if (result.kind === 'answered') {
+    await streak.note(result.decision.choice);
+    if (await streak.isPaused()) {
+      context.output.note(PAUSED_TEXT);
+    }
+  }
+  return result;
+}
+
+/** Asks, once in a pause, whether the session may ask again. */
+async function isResumed(
+  context: NoticeContext,
+  current: CurrentSession,
+  { session, cwd }: AgentRequest,
+  settings: AskSettings,
+  streak: DenialStreak,
+): Promise<boolean> {
+  if (!(await streak.mayAskToResume())) {
+    return false;
+  }
+  const question = { kind: 'user_action', session, cwd, questions: [RESUME] } as const;
+  const result = await askOnce(context, current, question, { ...settings, asksForDenial: false });
+  await settle(context, result);
+  const choice = result.kind === 'answered' ? result.decision.choice : 'deny';
+  const isMeant = typeof choice !== 'string' && choice.answers[0]?.options[0] === RESUMES;
+  if (isMeant) {
+    await streak.resume();
+  }
+  return isMeant;
+}
+
+const RESUMES = '1';
+const RESUME: AskedQuestion = {
+  id: '1',
+  text: `You denied ${PAUSED_AFTER} requests of this session in a row. May it ask you again?`,
+  options: [
+    { id: RESUMES, label: 'Resume', description: 'The request that waits now is asked next.' },
+    { id: '2', label: 'Stay paused', description: 'Requests are answered at the computer.' },
+  ],
+  multiple: false,
+  custom: false,
+};
+
+async function askOnce(
+  context: NoticeContext,
+  current: CurrentSession,
+  question: Question,
+  settings: AskSettings,
+): Promise<AskResult> {
   const abandoned = new AskedStore(context.environment).abandoned();
   const ended = abandoned.then((asked) => endAsked(context, current, asked));
   try {
@@ -160,7 +235,7 @@ function storeOf({ context, current, settings }: Work): AskStore {
 }
 
 function requestOf(
-  { kind, session, cwd, tool, questions }: Question,
+  { kind, session, tool, cwd, questions, ...facts }: Question,
   current: CurrentSession,
   timeoutMs: number,
 ): AgentRequest {
@@ -175,9 +250,10 @@ function requestOf(
     ...(tool !== undefined && { tool }),
     cwd,
     host: hostname(),
+    ...facts,
     ...(questions !== undefined && { questions }),
     askedAt,
-    expiresAt: askedAt + timeoutMs,
+    expiresAt: askedAt + Math.max(LEAST_MS, Math.floor(timeoutMs)),
   };
 }
 
@@ -239,7 +315,7 @@ const REASONS: Readonly<Record<RefusedAnswer['reason'], string>> = {
   'other-request': 'it is of another request',
   'other-digest': 'it is of a request with another content',
   choice: 'the request does not offer this answer',
-  'too-large': 'the request is too long to be allowed from elsewhere',
+  'too-large': 'the request cannot be allowed from elsewhere',
   late: 'it came too late',
 };
 

@@ -35,5 +35,11 @@ export const requests: CommandGroup = {
       examples: ['gatehouse requests answer q3Jc allow', 'gatehouse requests answer q3Jc 2'],
       run: async (context) => (await load()).answer(context),
     }),
+    command({
+      name: 'resume',
+      description: 'let sessions of this computer ask again that three denials in a row paused',
+      examples: ['gatehouse requests resume'],
+      run: async (context) => (await load()).resume(context),
+    }),
   ],
 };
