@@ -9,8 +9,9 @@ const unread = new AbortController();
 const streams = { out: process.stdout, error: process.stderr, unread: unread.signal };
 const shell: Shell = { environment: { ...process.env }, streams, exitCode: EXIT.ok };
 const args = process.argv.slice(2);
+const [group, subcommand] = args.filter((one) => !one.startsWith('-'));
 /** Agents take other exit codes of a hook as a decision: in Codex, 2 denies. */
-const isHook = args.find((one) => !one.startsWith('-')) === 'hook';
+const isHook = group === 'hook' && subcommand !== 'stats';
 let isOutputLost = false;
 
 process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => {

@@ -28,7 +28,7 @@ import { reseal } from './operator/reseal.command.js';
 import { signals } from './signals/signals.command.js';
 import { Output, type Streams } from './output.js';
 import { ask } from './approvals/ask.command.js';
-import { hook } from './approvals/hook.command.js';
+import { hook } from './hooks/hook.command.js';
 import { requests } from './approvals/requests.command.js';
 import { config } from './server/config.command.js';
 import { guard } from './server/guard.command.js';

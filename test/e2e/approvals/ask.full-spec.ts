@@ -1,5 +1,8 @@
+import { execFile } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
 import { GatehouseClient } from '../../../src/packages/client/api/api-client.js';
 import { DeviceKey } from '../../../src/packages/client/crypto/device-key.js';
 import { parseDeviceKey } from '../../../src/packages/client/crypto/key-text.js';
@@ -9,6 +12,7 @@ import { TcpProxy } from '../../helpers/tcp-proxy.js';
 import { waitFor } from '../../helpers/wait.js';
 import { Notifying } from '../../fixtures/notify-fixture.js';
 import {
+  CLI,
   createCliUser,
   UNREAD,
   UNREAD_WHOLLY,
@@ -237,6 +241,38 @@ describe('gatehouse ask', () => {
     await Promise.all(ids.map((id) => own.close(id)));
   });
 
+  it('pauses a session after three denials in a row, until the person resumes it', async () => {
+    const asks = () => ask('--session', 'worn');
+    const denials = new RequestCalls(server, tokenOf(phone));
+    const notes: string[] = [];
+    while (notes.length < 3) {
+      const denied = asks();
+      const { id } = await waitFor('a request', async () => {
+        const { body } = await denials.list();
+        return (body['requests'] as readonly { readonly id: string }[])[0];
+      });
+      await denials.answer(id, { deny: true });
+      notes.push((await denied.exited).stderr);
+    }
+    expect(notes.map((note) => note.includes('This session is paused'))).toEqual([
+      ...[false, false, true],
+    ]);
+
+    const resumed = asks();
+    const { id, summary } = await waiting();
+    expect(summary).toMatch(/^You denied 3 requests of this session in a row/);
+    const paused = await asks().exited;
+    expect(paused).toMatchObject({ code: 12, stdout: '' });
+    expect(paused.stderr).toContain('gatehouse requests resume');
+    expect(await answer(id, 'Resume')).toMatchObject({ code: 0 });
+    const next = await waitFor('the request', async () =>
+      (await listed()).find((one) => one.summary === 'npm test'),
+    );
+    expect(await answer(next.id, 'allow')).toMatchObject({ code: 0 });
+    expect(await resumed.exited).toMatchObject({ code: 0, stdout: 'allow\n' });
+    expect((await asker.run('requests', 'resume')).stdout).toBe('No session is paused.\n');
+  });
+
   it('opens no request whose server this computer does not know', async () => {
     const home = await createCliUser();
     const env = { ...asker.env, XDG_STATE_HOME: join(home.home, 'state') };
@@ -257,9 +293,11 @@ describe('gatehouse ask', () => {
 });
 
 describe('gatehouse hook', () => {
-  const { inputs } = JSON.parse(
-    readFileSync(join(import.meta.dirname, '../../fixtures/agent-hooks/claude-code.json'), 'utf8'),
-  ) as { inputs: Record<string, object> };
+  const inputsOf = (agent: string): Record<string, object> => {
+    const file = join(import.meta.dirname, `../../fixtures/agent-hooks/${agent}.json`);
+    return (JSON.parse(readFileSync(file, 'utf8')) as { inputs: Record<string, object> }).inputs;
+  };
+  const inputs = inputsOf('claude-code');
   const start = (name: string): RunningCli => {
     const started = asker.start('hook', 'claude-code');
     started.child.stdin?.end(JSON.stringify(inputs[name]));
@@ -274,9 +312,59 @@ describe('gatehouse hook', () => {
     expect(JSON.parse(stdout)).toEqual({
       hookSpecificOutput: {
         hookEventName: 'PermissionRequest',
-        decision: { behavior: 'allow' },
+        decision: {
+          behavior: 'allow',
+          updatedInput: { command: 'rm -rf build', description: 'Start from nothing' },
+        },
       },
     });
+  });
+
+  it('answers OpenCode once through the plugin in the documentation', async () => {
+    const page = readFileSync(join(import.meta.dirname, '../../../docs/agent-hooks.md'), 'utf8');
+    const [, plugin = ''] = /```js\n([^]*?)```/.exec(page) ?? [];
+    const bin = join(asker.user.home, 'bin');
+    await mkdir(bin);
+    await writeFile(
+      join(bin, 'gatehouse'),
+      `#!/bin/sh\nexec '${process.execPath}' '${CLI}' "$@"\n`,
+      { mode: 0o700 },
+    );
+    const client = `{ postSessionIdPermissionsPermissionId: async (call) => console.log(JSON.stringify(call)) }`;
+    const { directory, ...event } = inputsOf('opencode')['permission'] as { directory: string };
+    const program = `${plugin}
+      const { event } = await Gatehouse({ client: ${client}, directory: ${JSON.stringify(directory)} });
+      await event({ event: { type: 'message.updated', properties: {} } });
+      await event({ event: ${JSON.stringify(event)} });`;
+    const env = {
+      ...asker.env,
+      PATH: `${bin}:${process.env['PATH'] ?? ''}`,
+      HOME: asker.user.home,
+      XDG_CONFIG_HOME: dirname(asker.user.configDirectory),
+    };
+    const args = ['--input-type=module', '--eval', program];
+    const replied = promisify(execFile)(process.execPath, args, { env });
+    const { id, summary } = await waiting();
+    expect(summary).toBe('touch made-by-hook > out.txt && echo hi');
+    expect(await answer(id, 'allow')).toMatchObject({ code: 0 });
+    expect(JSON.parse((await replied).stdout)).toEqual({
+      path: {
+        id: 'ses_ddf724dcdffenAp8HDFvEei3NF',
+        permissionID: 'per_2208dd7f7001k0kT8w2eOSnLFx',
+      },
+      body: { response: 'once' },
+    });
+  });
+
+  it('offers a denial only where an allow would override rules of the agent', async () => {
+    const started = asker.start('hook', 'copilot');
+    started.child.stdin?.end(JSON.stringify(inputsOf('copilot')['permission']));
+    const { id } = await waiting();
+    expect((await answer(id, 'allow')).stderr).toContain('The agent takes a denial only');
+    expect(await answer(id, 'deny')).toMatchObject({ code: 0 });
+    const { code, stdout } = await started.exited;
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({ permissionDecision: 'deny' });
   });
 
   it('prints nothing once its tool ran at the computer', async () => {
@@ -285,5 +373,13 @@ describe('gatehouse hook', () => {
     expect(await start('toolRan').exited).toMatchObject({ code: 0, stdout: '' });
     expect(await asked.exited).toMatchObject({ code: 0, stdout: '' });
     expect(await answer(id, 'allow')).toMatchObject({ code: 1 });
+  });
+
+  it('counts the requests that it saw, and sends and stores no text of them', async () => {
+    const { stdout } = await asker.run('hook', 'stats', '--json');
+    const { requests, repeatedInSession } = JSON.parse(stdout) as Record<string, number>;
+    expect({ requests, repeatedInSession }).toEqual({ requests: 4, repeatedInSession: 1 });
+    expect((await asker.run('hook', 'stats')).stdout).toMatch(/in the session: +1 \(25 %\)/);
+    expect((await asker.run('hook', 'stats', 'x')).code).not.toBe(0);
   });
 });

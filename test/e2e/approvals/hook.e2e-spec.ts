@@ -61,6 +61,22 @@ describe('gatehouse hook', () => {
   });
 
   it.each([
+    ['copilot', 'Copilot needs permission to run rm -rf dist'],
+    ['gemini', 'Tool Shell requires execution'],
+  ])('notifies of a prompt that is answered at the computer: %s', async (agent, text) => {
+    const receiver = await fixture.webhook('hook', undefined, '--message-text');
+    const { permissionPrompt } = documentedBy(agent).inputs;
+    expect(await hook(agent, permissionPrompt!)).toMatchObject({ code: 0, stdout: '' });
+    await waitFor('the notification', () => receiver.received.length === 1);
+    expect(receiver.json).toMatchObject({ topic: 'user_action_request' });
+    expect(JSON.stringify(receiver.json)).toContain(text);
+    await fixture.ok('channels', 'remove', 'hook');
+  });
+
+  it.each([
+    ['opencode', '{"type": "permission.asked"}'],
+    ['copilot', '{"hook_event_name": "PreToolUse", "session_id": 7}'],
+    ['gemini', '{"hook_event_name": "Notification", "notification_type": {}}'],
     ['claude-code', '{"hook_event_name": "UserPromptSubmit"}'],
     ['claude-code', 'no JSON'],
     ['claude-code', '{"hook_event_name": "Stop", "session_id": "a b"}'],
@@ -95,7 +111,9 @@ describe('gatehouse hook', () => {
 
   it('works with the configuration in the documentation', () => {
     const page = readFileSync(join(import.meta.dirname, '../../../docs/agent-hooks.md'), 'utf8');
-    const [, json = '{}'] = /```json\n(\{[^]*?)```/.exec(page) ?? [];
+    const blocks = [...page.matchAll(/```json\n(\{[^]*?)```/g)].map(([, json = '']) => json);
+    expect(blocks.map((json) => typeof JSON.parse(json))).toEqual(blocks.map(() => 'object'));
+    const [json = '{}'] = blocks;
     const { hooks } = JSON.parse(json) as { hooks: Record<string, { hooks: object[] }[]> };
     expect(Object.keys(hooks)).toEqual(['Stop', 'PermissionRequest', 'PostToolUse']);
     const command = 'gatehouse hook claude-code';

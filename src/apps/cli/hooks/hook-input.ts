@@ -2,12 +2,10 @@ import { hash } from 'node:crypto';
 import { basename } from 'node:path';
 import { recordOf } from '../../../packages/client/is-record.js';
 import type { AskedQuestion } from '../../../core/protocol/agent-request.js';
-import type { Question } from './asking.js';
+import type { Question } from '../approvals/asking.js';
+import { HIDDEN_PROMPT_SECONDS, hookRow, type Agent, type AskRow } from './hook-table.js';
 
 type Fields = Readonly<Record<string, unknown>>;
-
-export const AGENTS = ['claude-code', 'codex'] as const;
-export type Agent = (typeof AGENTS)[number];
 
 /** The meaning of a hook's input. */
 export type HookAction =
@@ -23,41 +21,53 @@ export interface HookQuestion {
   readonly question: Question;
   /** The same for the hook that asks and the hook that reports the tool's end. */
   readonly subject: string;
-  /** False where the agent shows its own prompt only after the hook. */
-  readonly isPromptOpen: boolean;
+  readonly asks: AskRow;
 }
 
 /** Returns null for input that needs nothing. */
 export function readHook(agent: Agent, input: Fields): HookAction {
-  switch (input['hook_event_name'] ?? input['type']) {
-    case 'Stop':
-      return readyEvent(input, input['last_assistant_message']);
-    case 'agent-turn-complete':
-      return readyEvent(input, input['last-assistant-message']);
-    case 'PermissionRequest':
-      return questionOf(agent, input);
-    case 'PostToolUse':
-    case 'PostToolUseFailure':
-      return { kind: 'answered', subject: subjectOf(input) };
-    case 'Notification':
-      return dialogEvent(input);
-    default:
-      return null;
+  const row = hookRow(agent, input['hook_event_name'] ?? input['type']);
+  if (row === null) {
+    return null;
+  }
+  const event = agent === 'opencode' ? fromOpenCode(input) : input;
+  switch (row.effect) {
+    case 'ask':
+      return row.asks === null ? null : questionOf(agent, event, row.asks);
+    case 'withdraw':
+      return { kind: 'answered', subject: subjectOf(event) };
+    case 'ready':
+      return readyEvent(event);
+    case 'notify':
+      return noticeOf(agent, event);
   }
 }
 
-function readyEvent(input: Fields, messageText: unknown): HookAction {
+/** Names of the last message of a turn, of which each agent uses one. */
+const MESSAGES = ['last_assistant_message', 'last-assistant-message', 'prompt_response'];
+
+function readyEvent(input: Fields): HookAction {
   const turn = input['turn_id'] ?? input['turn-id'];
   const session = sessionOf(input);
   // Two settings of one agent may report the same turn, which is sent once.
   const id = typeof turn === 'string' ? { id: `turn-${digest([session.id, turn])}` } : {};
   const about = { sessionId: session.id, title: session.title };
+  const messageText = MESSAGES.map((name) => input[name]).find((text) => text !== undefined);
   return { kind: 'event', event: { topic: 'ready', session: about, ...id, messageText } };
 }
 
-/** `permission_prompt` is left out: PermissionRequest reports the same prompt, and earlier. */
-function dialogEvent(input: Fields): HookAction {
-  if (input['notification_type'] !== 'elicitation_dialog') {
+/**
+ * The types that are notified of, to be answered at the computer. Claude Code has `permission_prompt`
+ * as well: PermissionRequest reports the same prompt, and earlier.
+ */
+const NOTICES: Readonly<Partial<Record<Agent, readonly unknown[]>>> = {
+  'claude-code': ['elicitation_dialog'],
+  copilot: ['permission_prompt', 'elicitation_dialog'],
+  gemini: ['ToolPermission'],
+};
+
+function noticeOf(agent: Agent, input: Fields): HookAction {
+  if (NOTICES[agent]?.includes(input['notification_type']) !== true) {
     return null;
   }
   const { id: sessionId, title } = sessionOf(input);
@@ -68,28 +78,70 @@ function dialogEvent(input: Fields): HookAction {
   return { kind: 'event', event: { topic, session: { sessionId, title }, request } };
 }
 
-function questionOf(agent: Agent, input: Fields): HookAction {
+function questionOf(agent: Agent, input: Fields, row: AskRow): HookAction {
   const name = textIn(input['tool_name']);
+  const isQuestion = agent === 'claude-code' && name === ASKING_TOOL;
   const toolInput = input['tool_input'] ?? null;
   const common = { session: sessionOf(input), cwd: textIn(input['cwd']) };
-  const tool = { name, input: toolInput };
-  const questions = name === ASKING_TOOL ? questionsOf(toolInput) : null;
-  if (name === ASKING_TOOL && questions === null) {
+  const questions = isQuestion ? questionsOf(toolInput) : null;
+  if (isQuestion && questions === null) {
     // Permission alone would end the agent's dialog without an answer.
     const { id: sessionId, title } = common.session;
     const request = { requestId: subjectOf(input), toolName: name, details: toolInput };
     const topic = 'user_action_request';
     return { kind: 'event', event: { topic, session: { sessionId, title }, request } };
   }
+  const tool = { name, input: agent === 'codex' ? withNetworkAccess(toolInput) : toolInput };
+  const about = {
+    ...common,
+    ...(row.directory === 'session' && { cwdOf: 'session' as const }),
+    ...((row.answer === 'denial' || input['is_partial'] === true) && { denyOnly: true as const }),
+    tool,
+  };
   return {
     kind: 'question',
     question:
       questions === null
-        ? { kind: 'permission', ...common, tool }
-        : { kind: 'user_action', ...common, tool, questions },
+        ? { kind: 'permission', ...about }
+        : { kind: 'user_action', ...about, questions },
     subject: subjectOf(input),
-    // Claude Code shows its prompt next to the hook, but not for agents in the background.
-    isPromptOpen: agent === 'claude-code' && input['agent_id'] === undefined,
+    asks: input['agent_id'] === undefined ? row : ofSubagent(row),
+  };
+}
+
+/** Claude Code shows its prompt next to the hook, but not for subagents: there it waits for the hook. */
+function ofSubagent(row: AskRow): AskRow {
+  return { ...row, isPromptOpen: false, waitSeconds: HIDDEN_PROMPT_SECONDS };
+}
+
+/**
+ * Codex names the host in the description, and the command that connects as the command. The host acts,
+ * so it becomes a line of the command, where descriptions are shown as words of the agent.
+ */
+function withNetworkAccess(input: unknown): unknown {
+  const { command, description, ...rest } = recordOf(input);
+  if (typeof description !== 'string' || !/^network-access \S+$/.test(description)) {
+    return input;
+  }
+  const isNamed = typeof command === 'string' && command !== '' && command !== description;
+  return { command: isNamed ? `${description}\n${command}` : description, ...rest };
+}
+
+/** Names of details that show what a tool of OpenCode does. Without one, only a denial is offered. */
+const ACTING_DETAILS = ['command', 'diff', 'url', 'filepath', 'filePath'];
+
+/** Returns an event of OpenCode in the form of a hook's input. The plugin adds `directory`. */
+function fromOpenCode({ directory, properties }: Fields): Fields {
+  const { id, requestID, sessionID, permission, patterns, metadata } = recordOf(properties);
+  const details = recordOf(metadata);
+  const isWhole = typeof details['command'] === 'string';
+  return {
+    session_id: sessionID,
+    cwd: directory,
+    tool_name: permission,
+    tool_input: isWhole ? details : { ...details, patterns },
+    permission_id: requestID ?? id,
+    is_partial: !ACTING_DETAILS.some((name) => typeof details[name] === 'string'),
   };
 }
 
@@ -125,16 +177,17 @@ function askedQuestion(value: unknown, index: number): AskedQuestion | null {
     : null;
 }
 
-/** A request has no id before its tool runs, so its input identifies it. */
+/** A request of a hook has no id before its tool runs, so its input identifies it. OpenCode has ids. */
 function subjectOf(input: Fields): string {
   const toolInput = input['tool_input'];
   // The answers to a question are part of the input of the tool that ran.
   const asked = input['tool_name'] === ASKING_TOOL ? recordOf(toolInput)['questions'] : toolInput;
-  return `tool-${digest([textIn(input['session_id']), input['tool_name'], asked])}`;
+  const subject = input['permission_id'] ?? [input['tool_name'], asked];
+  return `tool-${digest([textIn(input['session_id']), subject])}`;
 }
 
 function sessionOf(input: Fields): { readonly id: string; readonly title: string } {
-  const id = textIn(input['session_id'] ?? input['thread-id']);
+  const id = textIn(input['session_id'] ?? input['sessionId'] ?? input['thread-id']);
   return { id, title: basename(textIn(input['cwd'])) };
 }
 

@@ -6,21 +6,19 @@ import type { CliContext } from '../command.js';
 import { EXIT, usageError } from '../cli-error.js';
 import { readStandardInput, textOf } from '../input.js';
 import { sendEvents } from '../notify/send-events.js';
-import { describeUnanswerable, describeUnsigned } from './ask.js';
-import { ask, endAsked, notesOnly, settle, type AskResult } from './asking.js';
-import { AskedStore } from './asked-store.js';
+import { describeUnanswerable, describeUnsigned } from '../approvals/ask.js';
+import { ask, endAsked, notesOnly, settle, type AskResult } from '../approvals/asking.js';
+import { AskedStore } from '../approvals/asked-store.js';
+import { untilSignal } from '../approvals/process-signals.js';
 import type { HookOptions } from './hook.command.js';
-import { AGENTS, readHook, type HookQuestion } from './hook-input.js';
+import { readHook, type HookQuestion } from './hook-input.js';
 import { hookOutput } from './hook-output.js';
-import { untilSignal } from './process-signals.js';
+import { AGENTS, type AnswerForm } from './hook-table.js';
+import { RepeatLog } from './repeat-log.js';
 import { terminalIdleMs } from './terminal-idle.js';
 
 type Context = CliContext<HookOptions>;
 
-/** Below the default limit of a hook of Claude Code, whose prompt is open meanwhile. */
-const OPEN_PROMPT_MS = 540_000;
-/** The agent shows its own prompt only after this time. */
-const HIDDEN_PROMPT_MS = 60_000;
 const IDLE_MS = 60_000;
 const LOOK_EVERY_MS = 5_000;
 
@@ -41,7 +39,7 @@ async function act(context: Context): Promise<void> {
   if (agent === undefined) {
     throw usageError(`"${named}" is no agent: ${AGENTS.join(', ')}.`);
   }
-  // Codex passes the event of its `notify` setting as an argument, and those of hooks on stdin.
+  // The old `notify` setting of Codex passes the event as an argument.
   const text = argument ?? textOf(await readStandardInput());
   const action = readHook(agent, recordOf(parseJson(text)));
   switch (action?.kind) {
@@ -58,18 +56,20 @@ async function act(context: Context): Promise<void> {
 }
 
 async function decide(context: Context, asked: HookQuestion): Promise<void> {
+  const { answer, waitSeconds, isPromptOpen } = asked.asks;
+  await new RepeatLog(context.environment).note(asked.question);
   await untilSignal(async (signal) => {
-    const deadline = performance.now() + (asked.isPromptOpen ? OPEN_PROMPT_MS : HIDDEN_PROMPT_MS);
+    const deadline = performance.now() + waitSeconds * 1000;
     if (!(await isAway(context, asked, deadline, signal))) {
       return EXIT.ok;
     }
     const result = await ask(context, asked.question, {
-      timeoutMs: Math.max(1000, Math.floor(deadline - performance.now())),
+      timeoutMs: deadline - performance.now(),
       signal,
       subject: asked.subject,
-      asksForDenial: asked.isPromptOpen,
+      asksForDenial: isPromptOpen || answer === 'denial',
     });
-    report(context, result);
+    report(context, result, answer);
     await settle(context, result);
     return EXIT.ok;
   });
@@ -78,7 +78,7 @@ async function decide(context: Context, asked: HookQuestion): Promise<void> {
 /** Waits until the person leaves the terminal, where the agent's prompt is open meanwhile. */
 async function isAway(
   { options: { when = 'idle' } }: Context,
-  { isPromptOpen }: HookQuestion,
+  { asks: { isPromptOpen } }: HookQuestion,
   deadline: number,
   signal: AbortSignal,
 ): Promise<boolean> {
@@ -98,7 +98,7 @@ async function isAway(
   return false;
 }
 
-function report({ output }: Context, result: AskResult): void {
+function report({ output }: Context, result: AskResult, form: AnswerForm): void {
   if (result.kind === 'unanswerable') {
     output.note(describeUnanswerable(result.why));
   }
@@ -109,7 +109,10 @@ function report({ output }: Context, result: AskResult): void {
   if (!decision.isSigned) {
     output.note(describeUnsigned(decision));
   }
-  process.stdout.write(`${hookOutput(request, decision.choice)}\n`);
+  const line = hookOutput(request, decision.choice, form);
+  if (line !== null) {
+    process.stdout.write(`${line}\n`);
+  }
 }
 
 /** The request was answered at the computer: its asking hook ends, and its notifications go away. */
