@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { basename } from 'node:path';
-import { recordOf } from '../../../packages/client/is-record.js';
+import { isRecord, recordOf } from '../../../packages/client/is-record.js';
 import type { AskedQuestion } from '../../../core/protocol/agent-request.js';
 import type { Question } from '../approvals/asking.js';
 import { HIDDEN_PROMPT_SECONDS, hookRow, type Agent, type AskRow } from './hook-table.js';
@@ -180,10 +180,16 @@ function askedQuestion(value: unknown, index: number): AskedQuestion | null {
 /** A request of a hook has no id before its tool runs, so its input identifies it. OpenCode has ids. */
 function subjectOf(input: Fields): string {
   const toolInput = input['tool_input'];
+  const { questions } = recordOf(toolInput);
   // The answers to a question are part of the input of the tool that ran.
-  const asked = input['tool_name'] === ASKING_TOOL ? recordOf(toolInput)['questions'] : toolInput;
+  const asked = input['tool_name'] === ASKING_TOOL ? questions : withoutReason(toolInput);
   const subject = input['permission_id'] ?? [input['tool_name'], asked];
   return `tool-${digest([textIn(input['session_id']), subject])}`;
+}
+
+/** Codex adds the reason of a command to the request, and not to the event of the tool that ran. */
+function withoutReason(toolInput: unknown): unknown {
+  return isRecord(toolInput) ? { ...toolInput, description: undefined } : toolInput;
 }
 
 function sessionOf(input: Fields): { readonly id: string; readonly title: string } {
