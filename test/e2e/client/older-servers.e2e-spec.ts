@@ -1,5 +1,6 @@
 import { createPublicKey, verify } from 'node:crypto';
 import { GatehouseClient } from '../../../src/packages/client/api/api-client.js';
+import { authChoices } from '../../../src/packages/client/api/auth-choices.js';
 import { DeviceKey } from '../../../src/packages/client/crypto/device-key.js';
 import { createCliUser } from '../../fixtures/programs/cli-fixture.js';
 import { startServer } from '../../fixtures/programs/server-fixture.js';
@@ -113,6 +114,69 @@ describe('a server without challenges', () => {
       await another.close();
     } finally {
       await user.remove();
+    }
+  });
+});
+
+/** The core login of the specification (Versioning 3): no discovery, and a token alone. */
+function answerBeforeDiscovery(
+  { method, url, headers }: LocalRequest,
+  profile: object | null,
+): Answer {
+  const isAuthenticated = headers['authorization'] === 'Bearer a-token';
+  switch (`${method} ${url.pathname}`) {
+    case 'POST /v1/auth':
+      return { status: 200, json: { success: true, token: 'a-token' } };
+    case 'GET /v1/account/profile':
+      return profile !== null && isAuthenticated
+        ? { status: 200, json: profile }
+        : { status: 404, json: { error: 'Not found' } };
+    case 'GET /v1/push-tokens':
+      return isAuthenticated
+        ? { status: 200, json: { tokens: [{ id: '1', token: 'a-phone' }] } }
+        : { status: 401, json: { error: 'Invalid token' } };
+    default:
+      return { status: 404, json: { error: 'Not found' } };
+  }
+}
+
+describe('a server without GET /v1/features that answers {success, token}', () => {
+  it('is refused by the client kit unless the caller allows it', async () => {
+    const older = await startLocalServer((request) => answerBeforeDiscovery(request, null));
+    const client = new GatehouseClient({ serverUrl: older.url });
+    await expect(client.features()).rejects.toMatchObject({ status: 404 });
+    await older.close();
+  });
+
+  it.each([
+    ['the ID of its profile', { id: 'an-account', timestamp: 1 }, 'an-account'],
+    ['the public key, where it has no profile', null, null],
+  ])('names the account by %s', async (_name, profile, expected) => {
+    const older = await startLocalServer((request) => answerBeforeDiscovery(request, profile));
+    const client = new GatehouseClient({ serverUrl: older.url, allowClientChallenge: true });
+    const key = await DeviceKey.generate();
+    const accountId = expected ?? key.publicKey;
+    expect(authChoices(await client.features()).deviceKey).toMatchObject({ canLogIn: true });
+    expect(await client.signUp(key)).toMatchObject({ token: 'a-token', created: false, accountId });
+    expect(await client.logIn(key)).toMatchObject({ accountId });
+    await older.close();
+  });
+
+  it('is used by the command after --older-server names it', async () => {
+    const profile = { id: 'an-account' };
+    const older = await startLocalServer((request) => answerBeforeDiscovery(request, profile));
+    const user = await createCliUser();
+    try {
+      const refused = await user.run(['signup', '--server', older.url]);
+      expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('--older-server') });
+      const signedUp = await user.run(['signup', '--server', older.url, '--older-server']);
+      expect(signedUp).toMatchObject({ code: 0, stdout: expect.stringContaining('an-account') });
+      expect(await user.run(['login', '--server', older.url])).toMatchObject({ code: 0 });
+      const listed = await user.run(['tokens', 'list', '--json']);
+      expect(listed).toMatchObject({ code: 0, stdout: expect.stringContaining('a-phone') });
+    } finally {
+      await user.remove();
+      await older.close();
     }
   });
 });

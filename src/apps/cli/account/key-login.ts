@@ -18,7 +18,7 @@ export async function loginClient(server: string, store: ServerStore): Promise<G
 /** Never creates an account. */
 export async function logInWithKey(server: string, store: ServerStore): Promise<LoginAnswer> {
   const client = await loginClient(server, store);
-  refuseUnlessOffered(server, await client.features());
+  refuseUnlessOffered(server, await featuresOf(client));
   const key = await store.requireDeviceKey(server);
   return withAccount(server, store, () => client.logIn(key));
 }
@@ -29,7 +29,7 @@ export async function signUpWithKey(
   invitation: string | undefined,
 ): Promise<LoginAnswer> {
   const client = await loginClient(server, store);
-  refuseUnlessOffered(server, await client.features());
+  refuseUnlessOffered(server, await featuresOf(client));
   const key = await store.requireNewDeviceKey(server);
   const answer = await client.signUp(key, invitation === undefined ? {} : { invitation });
   await store.confirmAccount(server);
@@ -59,6 +59,19 @@ export async function withAccount(
   A new account:               gatehouse signup --server ${server}`;
     const message = `${server} has no account for this computer's device key.`;
     throw refusedError(message, 'no-account', hint);
+  }
+}
+
+/** Names the option for a server from before `GET /v1/features`, which may also be a wrong address. */
+async function featuresOf(client: GatehouseClient): Promise<ServerFeatures> {
+  try {
+    return await client.features();
+  } catch (error) {
+    if (error instanceof GatehouseProblem && error.status === 404) {
+      const hint = 'If it is an older server, which has no GET /v1/features: --older-server';
+      throw refusedError(error.message, error.code, hint);
+    }
+    throw error;
   }
 }
 

@@ -15,6 +15,12 @@ import { Routes, type RequestOf } from './api-routes.js';
 import type { DeviceKey } from '../crypto/device-key.js';
 import { ResourceTokens, type TokenOptions } from '../resource-tokens.js';
 import { GatehouseProblem } from './problem.js';
+import {
+  completeLogin,
+  FEATURES_BEFORE_DISCOVERY,
+  isOlderLogin,
+  isOlderProfile,
+} from '../older-server.js';
 import { DeviceRoutes } from '../devices/device-routes.js';
 import { RequestRoutes } from '../approvals/request-routes.js';
 import {
@@ -70,7 +76,14 @@ export class GatehouseClient {
   }
 
   async features(): Promise<ServerFeatures> {
-    return withMethods(await this.routes.send('GET /v1/features', {}));
+    try {
+      return withMethods(await this.routes.send('GET /v1/features', {}));
+    } catch (error) {
+      if (this.options.allowClientChallenge === true && isMissing(error)) {
+        return FEATURES_BEFORE_DISCOVERY;
+      }
+      throw error;
+    }
   }
 
   /** Valid for 60 seconds, once. External keys sign the result of {@link checkLoginChallenge}. */
@@ -96,14 +109,13 @@ export class GatehouseClient {
 
   /** {@link logIn} for an external key, for example in a hardware store. */
   logInSigned(login: SignedLogin): Promise<LoginAnswer> {
-    const body = { ...login, create: false };
-    return this.routes.send('POST /v1/auth', { body });
+    return this.sendLogin({ ...login, create: false });
   }
 
   /** {@link signUp} for an external key. */
   signUpSigned(login: SignedLogin, { invitation }: SignUpOptions = {}): Promise<LoginAnswer> {
-    const body = { ...login, create: true, ...(invitation !== undefined && { invitation }) };
-    return this.routes.send('POST /v1/auth', { body });
+    const invited = invitation === undefined ? {} : { invitation };
+    return this.sendLogin({ ...login, create: true, ...invited });
   }
 
   /**
@@ -205,10 +217,27 @@ export class GatehouseClient {
       const { challenge } = await this.challenge();
       return challenge;
     } catch (error) {
-      if (error instanceof GatehouseProblem && error.status === 404) {
+      if (isMissing(error)) {
         return null;
       }
       throw error;
     }
   }
+
+  /** Where an older server is allowed, its answer may be `{success, token}` alone. */
+  private async sendLogin(body: RequestOf<'POST /v1/auth'>['body']): Promise<LoginAnswer> {
+    if (this.options.allowClientChallenge !== true) {
+      return this.routes.send('POST /v1/auth', { body });
+    }
+    const answer = await this.routes.sendFor('POST /v1/auth', { body }, isOlderLogin);
+    const { routes } = this.withToken(answer.token);
+    return completeLogin(answer, body.publicKey, () =>
+      routes.sendFor('GET /v1/account/profile', {}, isOlderProfile),
+    );
+  }
+}
+
+/** Returns true where the server does not have the route. */
+function isMissing(error: unknown): boolean {
+  return error instanceof GatehouseProblem && error.status === 404;
 }

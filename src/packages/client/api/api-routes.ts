@@ -56,14 +56,15 @@ export class Routes {
    * and with ServerUnreachable when it does not answer.
    */
   send<One extends Route>(route: One, request: RequestOf<One>): Promise<AnswerOf<One>> {
-    return this.exchange(route, request, isAnswerOf(route));
+    return this.sendFor(route, request, isAnswerOf(route));
   }
 
   async run<One extends Route>(route: One, request: RequestOf<One>): Promise<void> {
-    await this.exchange(route, request, isSuccess);
+    await this.sendFor(route, request, isSuccess);
   }
 
-  private exchange<Answer>(
+  /** {@link send} for an answer of another form, such as an older server's. */
+  sendFor<Answer>(
     route: Route,
     { path, query, body }: LooseRequest,
     isAnswer: (value: unknown) => value is Answer,
