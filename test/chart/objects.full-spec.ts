@@ -150,7 +150,7 @@ describe('the objects of the chart, depending on the values', () => {
     expect(at(policy, 'spec')).toMatchObject({
       policyTypes: ['Ingress', 'Egress'],
       ingress: [],
-      egress: [{ ports: [{ port: 53 }, { port: 53 }] }, ...rules],
+      egress: [{ ports: expect.arrayContaining([{ port: 53, protocol: 'UDP' }]) }, ...rules],
     });
     expect(policy.metadata['annotations']).toMatchObject({
       'helm.sh/hook': 'pre-install,pre-upgrade',

@@ -197,6 +197,28 @@ export const REFUSALS: readonly Refusal[] = [
     says: ['SERVICE_REQUEST_TIMEOUT_SECONDS'],
   },
   {
+    what: 'a rolling update of the embedded database',
+    values: { strategy: { type: 'RollingUpdate' } },
+    says: ['strategy must be {type: Recreate}', 'secrets.DATABASE_URL'],
+  },
+  {
+    what: 'a strategy without a type, which is a rolling update, of the embedded database',
+    values: { strategy: { rollingUpdate: { maxSurge: 0 } } },
+    says: ['strategy must be {type: Recreate}'],
+  },
+  {
+    what: 'other options for client certificates than those of the chart',
+    values: {
+      ingress: {
+        enabled: true,
+        hosts: ['gate.example.org'],
+        annotations: { 'traefik.ingress.kubernetes.io/router.tls.options': 'infra-tls@file' },
+      },
+      mtls: { enabled: true, forwarded: { ...FORWARDED, proxy: 'traefik' } },
+    },
+    says: ['ingress.annotations', 'router.tls.options', 'mtls.forwarded.createProxyConfig'],
+  },
+  {
     what: 'objects of Traefik with an HTTPRoute, which refers to none of them',
     values: {
       httpRoute: { enabled: true, parentRefs: [{ name: 'public' }] },

@@ -18,6 +18,11 @@
 {{- end -}}
 {{- end -}}
 
+{{- /* With --reuse-values the values are those of the older chart, which has no configCheck. */ -}}
+{{- define "gatehouse.checksConfig" -}}
+{{- if (.Values.configCheck | default (dict "enabled" true)).enabled -}}true{{- end -}}
+{{- end -}}
+
 {{- define "gatehouse.hasCaBundle" -}}
 {{- with .Values.caBundle -}}{{- if or .pem .existingConfigMap .existingSecret -}}true{{- end -}}{{- end -}}
 {{- end -}}
@@ -28,14 +33,14 @@
 - name: ca-bundle
   {{- if .existingSecret }}
   secret:
-    secretName: {{ .existingSecret }}
+    secretName: {{ include "gatehouse.yaml" (dict "root" $.root "value" .existingSecret) }}
     items:
-      - key: {{ .key }}
-        path: {{ .key }}
+      - key: {{ .key | toYaml }}
+        path: {{ .key | toYaml }}
     defaultMode: 0440
   {{- else }}
   configMap:
-    name: {{ default $.name .existingConfigMap }}
+    name: {{ include "gatehouse.yaml" (dict "root" $.root "value" (default $.name .existingConfigMap)) }}
   {{- end }}
 {{- end -}}
 {{- end -}}
@@ -104,7 +109,7 @@
 {{- $config := dict -}}
 {{- range $name, $value := .Values.config -}}
 {{- if not (kindIs "invalid" $value) -}}
-{{- $_ := set $config $name (include "gatehouse.text" $value) -}}
+{{- $_ := set $config $name (include "gatehouse.tpl" (dict "root" $ "text" (include "gatehouse.text" $value))) -}}
 {{- end -}}
 {{- end -}}
 {{- /* A Service may have both families, and a pod of an IPv6 network has no other address. */ -}}
@@ -148,7 +153,7 @@ kubectl port-forward is how the server is reached from outside. Takes root and c
 
 {{- /* Takes root and config. */ -}}
 {{- define "gatehouse.clusterUrl" -}}
-{{ include "gatehouse.schemeOf" .config }}://{{ include "gatehouse.fullname" .root }}.{{ .root.Release.Namespace }}.svc:{{ .root.Values.service.port }}
+{{ include "gatehouse.schemeOf" .config }}://{{ include "gatehouse.fullname" .root }}.{{ include "gatehouse.namespace" .root }}.svc:{{ .root.Values.service.port }}
 {{- end -}}
 
 {{- /* http or https: what the main port serves. Takes the variables. */ -}}
@@ -281,9 +286,9 @@ httpGet:
 {{- range $name := .names -}}
 {{- with get $root.Values.secrets $name }}
 - secret:
-    name: {{ default (include "gatehouse.fullname" $root) .existingSecret }}
+    name: {{ include "gatehouse.yaml" (dict "root" $root "value" (default (include "gatehouse.fullname" $root) .existingSecret)) }}
     items:
-      - key: {{ default $name .key }}
+      - key: {{ default $name .key | toYaml }}
         path: {{ $name }}
 {{- end -}}
 {{- end -}}

@@ -1,10 +1,47 @@
+{{- /* A text of the values, in which templates are evaluated. Takes root and text. */ -}}
+{{- define "gatehouse.tpl" -}}
+{{- if contains "{{" .text -}}{{- tpl .text .root -}}{{- else -}}{{- .text -}}{{- end -}}
+{{- end -}}
+
+{{- /*
+A value as YAML, in which templates in texts are evaluated. A text that looks like a number or a boolean is
+quoted. Takes root and value.
+*/ -}}
+{{- define "gatehouse.yaml" -}}
+{{- toYaml (include "gatehouse.evaluated" . | fromJson).value -}}
+{{- end -}}
+
+{{- define "gatehouse.evaluated" -}}
+{{- $root := .root -}}
+{{- $value := .value -}}
+{{- /* As a dependency in Helm 3, the kind of a number is a string, too. */ -}}
+{{- if typeIs "string" .value -}}
+{{- $value = include "gatehouse.tpl" (dict "root" $root "text" .value) -}}
+{{- else if kindIs "map" .value -}}
+{{- $value = dict -}}
+{{- range $key, $inner := .value -}}
+{{- $_ := set $value $key (include "gatehouse.evaluated" (dict "root" $root "value" $inner) | fromJson).value -}}
+{{- end -}}
+{{- else if kindIs "slice" .value -}}
+{{- $value = list -}}
+{{- range .value -}}
+{{- $value = append $value (include "gatehouse.evaluated" (dict "root" $root "value" .) | fromJson).value -}}
+{{- end -}}
+{{- end -}}
+{{- dict "value" $value | toJson -}}
+{{- end -}}
+
+{{- define "gatehouse.namespace" -}}
+{{- include "gatehouse.tpl" (dict "root" . "text" (default .Release.Namespace .Values.namespaceOverride)) -}}
+{{- end -}}
+
 {{- define "gatehouse.name" -}}
-{{- default .Chart.Name .Values.nameOverride | trunc 63 | trimSuffix "-" -}}
+{{- include "gatehouse.tpl" (dict "root" . "text" (default .Chart.Name .Values.nameOverride)) | trunc 63 | trimSuffix "-" -}}
 {{- end -}}
 
 {{- define "gatehouse.fullname" -}}
 {{- if .Values.fullnameOverride -}}
-{{- .Values.fullnameOverride | trunc 52 | trimSuffix "-" -}}
+{{- include "gatehouse.tpl" (dict "root" . "text" .Values.fullnameOverride) | trunc 52 | trimSuffix "-" -}}
 {{- else -}}
 {{- $name := include "gatehouse.name" . -}}
 {{- $full := ternary .Release.Name (printf "%s-%s" .Release.Name $name) (contains $name .Release.Name) -}}
@@ -14,8 +51,8 @@
 {{- end -}}
 
 {{- define "gatehouse.selectorLabels" -}}
-app.kubernetes.io/name: {{ include "gatehouse.name" . }}
-app.kubernetes.io/instance: {{ .Release.Name }}
+app.kubernetes.io/name: {{ include "gatehouse.name" . | toYaml }}
+app.kubernetes.io/instance: {{ .Release.Name | toYaml }}
 {{- end -}}
 
 {{- /*
@@ -32,16 +69,19 @@ commonLabels, so that no key is there twice. Takes root, component and optionall
 {{- toYaml (merge (include "gatehouse.componentLabels" . | fromYaml) $own (.labels | default dict) .root.Values.commonLabels) -}}
 {{- end -}}
 
-{{- /* The head of an object. Takes root, name, component, and optionally labels and annotations. */ -}}
+{{- /*
+The head of an object. Its annotations win over commonAnnotations. Takes root, name, component, and optionally
+labels and annotations.
+*/ -}}
 {{- define "gatehouse.metadata" -}}
 metadata:
-  name: {{ .name }}
-  namespace: {{ .root.Release.Namespace }}
+  name: {{ .name | toYaml }}
+  namespace: {{ include "gatehouse.namespace" .root | toYaml }}
   labels:
     {{- include "gatehouse.labels" . | nindent 4 }}
-  {{- with .annotations }}
+  {{- with merge (dict) (.annotations | default dict) (.root.Values.commonAnnotations | default dict) }}
   annotations:
-    {{- toYaml . | nindent 4 }}
+    {{- include "gatehouse.yaml" (dict "root" $.root "value" .) | nindent 4 }}
   {{- end }}
 {{- end -}}
 
@@ -65,9 +105,9 @@ app.kubernetes.io/component: {{ .component }}
 
 {{- define "gatehouse.serviceAccountName" -}}
 {{- if .Values.serviceAccount.create -}}
-{{- default (include "gatehouse.fullname" .) .Values.serviceAccount.name -}}
+{{- include "gatehouse.tpl" (dict "root" . "text" (default (include "gatehouse.fullname" .) .Values.serviceAccount.name)) -}}
 {{- else -}}
-{{- default "default" .Values.serviceAccount.name -}}
+{{- include "gatehouse.tpl" (dict "root" . "text" (default "default" .Values.serviceAccount.name)) -}}
 {{- end -}}
 {{- end -}}
 
@@ -88,7 +128,7 @@ app.kubernetes.io/component: {{ .component }}
 {{- end -}}
 
 {{- define "gatehouse.claimName" -}}
-{{- default (printf "%s-data" (include "gatehouse.fullname" .)) .Values.persistence.existingClaim -}}
+{{- include "gatehouse.tpl" (dict "root" . "text" (default (printf "%s-data" (include "gatehouse.fullname" .)) .Values.persistence.existingClaim)) -}}
 {{- end -}}
 
 {{- /* What every container of the image has in common. */ -}}
@@ -121,13 +161,13 @@ tolerations:
   {{- toYaml . | nindent 2 }}
 {{- end }}
 {{- with .Values.priorityClassName }}
-priorityClassName: {{ . }}
+priorityClassName: {{ . | toYaml }}
 {{- end }}
 {{- with .Values.runtimeClassName }}
-runtimeClassName: {{ . }}
+runtimeClassName: {{ . | toYaml }}
 {{- end }}
 {{- with .Values.dnsPolicy }}
-dnsPolicy: {{ . }}
+dnsPolicy: {{ . | toYaml }}
 {{- end }}
 {{- with .Values.dnsConfig }}
 dnsConfig:

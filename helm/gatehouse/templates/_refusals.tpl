@@ -60,6 +60,9 @@
 {{- $reasons = append $reasons (printf "%s needs secrets.REDIS_URL: without it replicas do not share updates and revocations, and each has rate limits of its own." $what) -}}
 {{- end -}}
 {{- end -}}
+{{- if and (not (include "gatehouse.hasDatabase" .)) .Values.strategy (ne (get .Values.strategy "type") "Recreate") -}}
+{{- $reasons = append $reasons "strategy must be {type: Recreate} with the embedded database: in a rolling update two pods would open the same files. Leave strategy out, or set secrets.DATABASE_URL." -}}
+{{- end -}}
 {{- if and .Values.autoscaling.enabled (gt (int .Values.autoscaling.minReplicas) (int .Values.autoscaling.maxReplicas)) -}}
 {{- $reasons = append $reasons "autoscaling.minReplicas is larger than autoscaling.maxReplicas." -}}
 {{- end -}}
@@ -140,6 +143,12 @@
 
 {{- define "gatehouse.mtlsRefusals" -}}
 {{- $reasons := list -}}
+{{- $joined := list "traefik.ingress.kubernetes.io/router.middlewares" "alb.ingress.kubernetes.io/target-type" -}}
+{{- range $name, $value := omit (include "gatehouse.mtlsIngressAnnotations" . | fromYaml) (first $joined) (last $joined) -}}
+{{- if ne $value (get $.Values.ingress.annotations $name | default $value) -}}
+{{- $reasons = append $reasons (printf "ingress.annotations has another %s than mtls.forwarded.createProxyConfig makes, %q: keep one of them." $name $value) -}}
+{{- end -}}
+{{- end -}}
 {{- with .Values.mtls -}}
 {{- if and .enabled (eq .mode "forwarded") -}}
 {{- if .forwarded.createProxyConfig -}}
@@ -159,8 +168,8 @@
 {{- $reasons = append $reasons "mtls.forwarded.gatewayName is missing: the ClientTrafficPolicy needs a Gateway." -}}
 {{- end -}}
 {{- $parentNamespace := dig "namespace" "" (first $.Values.httpRoute.parentRefs | default dict) -}}
-{{- if and (eq .forwarded.proxy "envoy-gateway") (not .forwarded.gatewayName) $parentNamespace (ne $parentNamespace $.Release.Namespace) -}}
-{{- $reasons = append $reasons (printf "mtls.forwarded.createProxyConfig: a ClientTrafficPolicy takes effect only in the namespace of its Gateway, which is %s (httpRoute.parentRefs[0]), not %s. Make it there; see docs/deploy-kubernetes.md." $parentNamespace $.Release.Namespace) -}}
+{{- if and (eq .forwarded.proxy "envoy-gateway") (not .forwarded.gatewayName) $parentNamespace (ne $parentNamespace (include "gatehouse.namespace" $)) -}}
+{{- $reasons = append $reasons (printf "mtls.forwarded.createProxyConfig: a ClientTrafficPolicy takes effect only in the namespace of its Gateway, which is %s (httpRoute.parentRefs[0]), not %s. Make it there; see docs/deploy-kubernetes.md." $parentNamespace (include "gatehouse.namespace" $)) -}}
 {{- end -}}
 {{- end -}}
 {{- else if .enabled -}}

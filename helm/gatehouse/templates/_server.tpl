@@ -6,7 +6,7 @@
 {{- define "gatehouse.serverEnv" -}}
 envFrom:
   - configMapRef:
-      name: {{ include "gatehouse.fullname" . }}
+      name: {{ include "gatehouse.fullname" . | toYaml }}
   {{- with .Values.extraEnvFrom }}
   {{- toYaml . | nindent 2 }}
   {{- end }}

@@ -23,7 +23,7 @@
 {{- end -}}
 {{- end -}}
 {{- if and .Values.administration.enabled .Values.networkPolicy.enabled (not .Values.networkPolicy.adminFrom) -}}
-{{- $warnings = append $warnings (printf "networkPolicy.adminFrom is empty: no peer reaches the administration API. From your machine: kubectl -n %s port-forward svc/%s-admin 3100:admin" .Release.Namespace (include "gatehouse.fullname" .)) -}}
+{{- $warnings = append $warnings (printf "networkPolicy.adminFrom is empty: no peer reaches the administration API. From your machine: kubectl -n %s port-forward svc/%s-admin 3100:admin" (include "gatehouse.namespace" .) (include "gatehouse.fullname" .)) -}}
 {{- end -}}
 {{- with .Values.mtls -}}
 {{- if and .enabled (eq .mode "forwarded") -}}
