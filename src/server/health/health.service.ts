@@ -1,4 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
+import { Timers } from '../../common/runtime/timers.js';
 import { Clock } from '../../common/runtime/clock.js';
 import { DrainEvents } from '../../common/runtime/drain.events.js';
 import { DatabaseService } from '../storage/database.service.js';
@@ -7,15 +8,25 @@ import { StorageLifecycleService } from '../storage/storage-lifecycle.service.js
 
 /** Several probes make one statement. */
 const FRESH_MS = 500;
+/** Less than the 3 s that the probes of the chart wait. A database that hangs is away. */
+const ANSWER_MS = 2000;
+
+interface Probe {
+  readonly startedAt: number;
+  /** Never rejects. */
+  readonly state: Promise<string>;
+  isAnswered: boolean;
+}
 
 @Injectable()
 export class HealthService {
-  private probe: { readonly startedAt: number; readonly state: Promise<string> } | null = null;
+  private probe: Probe | null = null;
 
   constructor(
     private readonly database: DatabaseService,
     private readonly storage: StorageLifecycleService,
     private readonly clock: Clock,
+    private readonly timers: Timers,
     private readonly drain: DrainEvents,
     @Inject(REDIS) private readonly redis: RedisService | null,
   ) {}
@@ -50,9 +61,28 @@ export class HealthService {
       return this.storage.state;
     }
     const now = this.clock.now();
-    if (this.probe === null || now - this.probe.startedAt >= FRESH_MS) {
-      this.probe = { startedAt: now, state: this.database.probe() };
+    const { probe } = this;
+    if (probe === null || (probe.isAnswered && now - probe.startedAt >= FRESH_MS)) {
+      return this.stateInTime(this.startProbe(now));
     }
-    return this.probe.state;
+    return this.stateInTime(probe);
+  }
+
+  /** A statement that hangs keeps its connection, so there is at most one. */
+  private startProbe(startedAt: number): Probe {
+    const state = this.database.probe().finally(() => (probe.isAnswered = true));
+    const probe: Probe = { startedAt, state, isAnswered: false };
+    this.probe = probe;
+    return probe;
+  }
+
+  private stateInTime({ state }: Probe): Promise<string> {
+    return new Promise((done) => {
+      const timer = this.timers.after(ANSWER_MS, () => done('away'));
+      void state.then((answer) => {
+        timer.cancel();
+        done(answer);
+      });
+    });
   }
 }

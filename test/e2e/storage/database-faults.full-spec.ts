@@ -23,6 +23,9 @@ const TIMEOUTS = {
   SERVICE_DATABASE_LOCK_TIMEOUT_MS: '500',
 };
 
+/** `timeoutSeconds` of the chart's probes. {@link startServer} permits a statement a minute. */
+const PROBE_TIMEOUT_MS = 3000;
+
 /** The first messages of the answers to a start, and to a statement. */
 const AUTHENTICATED = 'R'.charCodeAt(0);
 const PARSED = '1'.charCodeAt(0);
@@ -74,6 +77,30 @@ describe('a database that fails under load (PostgreSQL only: it is killed and st
     await load.stop();
     expect(load.surprises).toEqual([]);
     await expectAllThere(server, load.acknowledged);
+  });
+
+  it('answers probes within their limit while the database hangs for longer', async () => {
+    const patient = await startServer({ store });
+    try {
+      await postgres.kill('SIGSTOP');
+      // One answer may be of a statement that ended just before.
+      await waitFor('away', async () => (await call(patient, 'GET', '/readyz')).status === 503);
+      for (let round = 0; round < 3; round += 1) {
+        const startedAt = performance.now();
+        const answer = await call(patient, 'GET', '/readyz');
+        expect(performance.now() - startedAt).toBeLessThan(PROBE_TIMEOUT_MS);
+        expect(answer).toMatchObject({
+          status: 503,
+          body: { dependencies: { database: 'away' } },
+        });
+      }
+      expect((await call(patient, 'GET', '/livez')).status).toBe(200);
+      await postgres.kill('SIGCONT');
+      await waitFor('ready', async () => (await call(patient, 'GET', '/readyz')).status === 200);
+    } finally {
+      await postgres.kill('SIGCONT');
+      await patient.stop();
+    }
   });
 
   it('waits for the database when the server starts without it', async () => {
