@@ -51,7 +51,7 @@ describe('the Dockerfile', () => {
   it('starts from an exact version of Node, and from a digest where one is given', async () => {
     const text = await readFile(join(ROOT, 'docker/Dockerfile'), 'utf8');
     expect(text).toMatch(/^ARG NODE_VERSION=\d+\.\d+\.\d+$/m);
-    expect(text).toMatch(/^ARG NODE_TAG=\$\{NODE_VERSION\}-bookworm-slim$/m);
+    expect(text).toMatch(/^ARG NODE_TAG=\$\{NODE_VERSION\}-trixie-slim$/m);
     const bases = [...text.matchAll(/^FROM (\S+)/gm)].map(([, base]) => base);
     expect(new Set(bases)).toEqual(new Set(['node:${NODE_TAG}${NODE_DIGEST:+@${NODE_DIGEST}}']));
   });

