@@ -41,7 +41,11 @@ inChromium('gatehouse ask, answered in a browser', () => {
     await visitor.page.getByRole('link', { name: 'A request waits for you' }).click();
     await sees(visitor, `npm run ${name}`);
     await visitor.press(name);
-    expect(await asked.exited).toMatchObject({ code, stdout, stderr: '' });
+    const exited = await asked.exited;
+    expect(exited).toMatchObject({ code, stdout });
+    expect(exited.stderr).toMatch(
+      /^Waiting 600 s for an answer: .+\nCtrl-C withdraws the request\.\n$/,
+    );
     await sees(visitor, taken);
     expect(visitor.browserErrors).toEqual([]);
   });
