@@ -24,8 +24,8 @@ export default defineConfig(({ command }) => ({
   root: import.meta.dirname,
   // The page says where it lies, which the server knows and a build does not.
   base: command === 'build' ? './' : '/app/',
-  // `npx vite src/apps/web` is a development build, which this variable lets register for notifications.
-  envPrefix: 'CLIENT_PUBLIC_ENABLE_DEV_PUSH_TOKEN_REGISTRATION',
+  // The first lets a development build (`npx vite src/apps/web`) register for notifications.
+  envPrefix: ['CLIENT_PUBLIC_ENABLE_DEV_PUSH_TOKEN_REGISTRATION', 'CLIENT_PUBLIC_REQUEST_PREVIEWS'],
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
   build: {
     outDir: '../../../dist/web',

@@ -1,4 +1,8 @@
-import { buildPreviews, type BuildPreviews } from '../client/notifications/notification-display.js';
+import {
+  buildPreviews,
+  registersPushToken,
+  type BuildPreviews,
+} from '../client/notifications/notification-display.js';
 
 /**
  * A release's build makes the first a constant: no environment turns it into a development build.
@@ -7,6 +11,15 @@ export function requestPreviewsOfBuild(): BuildPreviews {
   return buildPreviews({
     isDevelopmentBuild: process.env.GATEHOUSE_RELEASE_BUILD !== 'true',
     variables: { CLIENT_PUBLIC_REQUEST_PREVIEWS: process.env.CLIENT_PUBLIC_REQUEST_PREVIEWS },
+  });
+}
+
+/** Returns true if this build saves push tokens (specification, Events 11). */
+export function savesPushTokensOfBuild(): boolean {
+  const { CLIENT_PUBLIC_ENABLE_DEV_PUSH_TOKEN_REGISTRATION } = process.env;
+  return registersPushToken({
+    isDevelopmentBuild: process.env.GATEHOUSE_RELEASE_BUILD !== 'true',
+    variables: { CLIENT_PUBLIC_ENABLE_DEV_PUSH_TOKEN_REGISTRATION },
   });
 }
 

@@ -5,6 +5,7 @@ import { Webhook } from 'standardwebhooks';
 import { waitFor } from '../../helpers/wait.js';
 import { Notifying, startPlainServer } from '../../fixtures/notify-fixture.js';
 
+const GENERIC = 'Something needs your permission to go on.';
 const TOKEN = 'ExponentPushToken[phone-one]';
 const SECRET = `whsec_${Buffer.from('a secret of at least 24 bytes').toString('base64')}`;
 const READY = ['ready', '--session', 's1'] as const;
@@ -98,7 +99,7 @@ describe('gatehouse notify', () => {
     );
     const env = { ...others, ...more };
     await fixture.user.run(['notify', ...asks], env);
-    const body = 'Something needs your permission to go on.';
+    const body = GENERIC;
     const request = { requestId: 'r1', kind: 'permission', toolDetails: null };
     expect(receiver.json).toMatchObject({ content: { body }, request });
     expect(receiver.received[0]?.rawBody.toString()).not.toContain('/x');
@@ -108,6 +109,26 @@ describe('gatehouse notify', () => {
     expect(preferences).toContain(`request previews in effect: off, because ${reason}`);
     const { stdout: doctor } = await fixture.user.run(['notify', 'doctor'], env);
     expect(doctor).toMatch(new RegExp(`off +previews: .*${reason}`));
+  });
+
+  it.each([
+    [{ CLIENT_PUBLIC_REQUEST_PREVIEWS: '1' }, 'Bash needs your permission: npm test', ''],
+    [{ CLIENT_PUBLIC_REQUEST_PREVIEWS: '' }, GENERIC, 'left out: this is a release'],
+  ])('tests a webhook with what it prints, under %j', async (more, body, reason) => {
+    const receiver = await fixture.webhook('hook');
+    const env = { ...fixture.env, ...more };
+    const example = ['channels', 'test', 'hook', '--topic', 'permissionRequest'];
+    const sent = await fixture.user.run(example, env);
+    expect(sent).toMatchObject({ code: 0, stdout: expect.stringContaining(`\n  ${body}\n`) });
+    expect(sent.stdout).toContain(reason);
+    expect(receiver.json).toMatchObject({ topic: 'permission_request', content: { body } });
+    const test = await fixture.user.run(['channels', 'test', 'hook'], env);
+    expect(receiver.received[1]?.rawBody.toString()).toContain('This is a test.');
+    expect(test.stdout).toMatch(/This is a test.*\nA permission request arrives as:\n/);
+    expect(test.stdout).toContain(`  ${body}\n`);
+    expect((await fixture.user.run(['notify', '--help'], env)).stdout).toContain(
+      `Texts of requests are ${reason === '' ? 'shown' : 'not sent: this is a release'}`,
+    );
   });
 
   it('shows requests in a release that has previews switched on by the variable', async () => {

@@ -1,4 +1,5 @@
 import type { SavedPushToken } from '../../../packages/client/api/api-client-answers.js';
+import { refusedError } from '../cli-error.js';
 import { command, type CliContext, type CommandGroup } from '../command.js';
 import { DENY_PRIVATE, FIELDS, SERVER, SETTINGS_FILE } from '../options.js';
 import { formatTime, type Listing } from '../output.js';
@@ -40,6 +41,7 @@ export const tokens: CommandGroup = {
       examples: ['gatehouse tokens add my-push-token'],
       async run(context) {
         const [token = ''] = context.args;
+        await requireRegistration();
         const client = await connect(context);
         const { clientServerUrl, name } = context.options;
         await client.savePushToken(token, clientServerUrl, name === undefined ? {} : { name });
@@ -71,6 +73,20 @@ export const tokens: CommandGroup = {
     }),
   ],
 };
+
+/** A development build saves no push token unless its variable allows that. */
+async function requireRegistration(): Promise<void> {
+  const { savesPushTokensOfBuild } = await import('../../../packages/notify/environment.js');
+  if (!savesPushTokensOfBuild()) {
+    const { DEV_PUSH_VARIABLE } =
+      await import('../../../packages/client/notifications/notification-display.js');
+    throw refusedError(
+      'This is a development build, which saves no push tokens.',
+      'development-build',
+      `Allow it: export ${DEV_PUSH_VARIABLE}=1`,
+    );
+  }
+}
 
 async function connect(context: CliContext<{ readonly server?: string }>) {
   const { requireToken } = await import('./current-session.js');

@@ -6,6 +6,7 @@ import {
 import {
   askAndWait,
   closeRequest,
+  type AskingServer,
   type AskOutcome,
   type AskStore,
 } from '../../../packages/client/approvals/ask-and-wait.js';
@@ -190,23 +191,13 @@ async function waiting(
   asked: SealedRequest,
   onWaiting: () => void,
 ): Promise<AskResult> {
-  const { context, current, access, request, settings } = work;
+  const { context, access, request, settings } = work;
   const { signal } = settings;
   const { output } = context;
-  const { client } = current;
-  const routes = client.requests.withSignal(signal);
   const notified: Promise<void>[] = [];
-  const server = {
-    create: (one: SealedRequest) =>
-      access.kind === 'keyed' ? routes.create(one) : routes.createPlain(one),
-    wait: (id: string, seconds: number) => routes.wait(id, seconds),
-    reject: (id: string, from: string) => routes.reject(id, from),
-    // Without the signal: a withdrawal is sent after it.
-    close: (id: string, from: string | null) => client.requests.close(id, from),
-  };
   try {
     const keys = access.kind === 'keyed' ? access.requests : null;
-    const outcome = await askAndWait(server, keys, asked, {
+    const outcome = await askAndWait(serverOf(work), keys, asked, {
       store: storeOf(work),
       signal,
       onAsked: () => {
@@ -226,6 +217,17 @@ async function waiting(
   } finally {
     await Promise.all(notified);
   }
+}
+
+function serverOf({ current: { client }, access, settings }: Work): AskingServer {
+  const routes = client.requests.withSignal(settings.signal);
+  return {
+    create: (one) => (access.kind === 'keyed' ? routes.create(one) : routes.createPlain(one)),
+    wait: (id, seconds) => routes.wait(id, seconds),
+    reject: (id, from) => routes.reject(id, from),
+    // Without the signal: a withdrawal is sent after it.
+    close: (id, from) => client.requests.close(id, from),
+  };
 }
 
 function storeOf({ context, current, settings }: Work): AskStore {

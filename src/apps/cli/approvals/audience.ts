@@ -2,7 +2,7 @@ import type { AgentRequest } from '../../../core/protocol/agent-request.js';
 import type { CurrentSession } from '../account/current-session.js';
 import { hasTarget, type NoticeContext } from './notice.js';
 
-/** Those who may see a request. */
+/** The devices, webhooks and pages that show a request. */
 export interface Audience {
   /** True if a device or a webhook of the account is notified. */
   readonly isNotified: boolean;
@@ -13,7 +13,7 @@ export interface Audience {
 /** An open page uses its session all the time, and `lastSeenAt` is right to five minutes. */
 const OPEN_FOR_MS = 6 * 60_000;
 
-/** Returns null where nobody would see the request. */
+/** Returns null where nothing shows the request. */
 export async function audienceOf(
   context: NoticeContext,
   current: CurrentSession,

@@ -1,18 +1,26 @@
 import { REQUEST_PREVIEWS_VARIABLE as VARIABLE } from '../../../packages/client/notifications/notification-display.js';
 import { requestPreviewsOfBuild } from '../../../packages/notify/environment.js';
-import type { Preferences } from '../../../packages/notify/preferences.js';
+import type { ContentSwitches } from '../../../packages/notify/content/content.js';
 
-/** The effective state of request previews in pushes, and the switch that decides it. */
+/** The effective state of request previews, and the switch that decides it. */
 export interface PreviewsInEffect {
   readonly isOn: boolean;
   readonly because: string;
 }
 
-/** The switch of the build also applies to webhooks, which have a switch of their own. */
-export function previewsInEffect({ push }: Pick<Preferences, 'push'>): PreviewsInEffect {
+/** Says which build this is, for the help of commands that send. */
+export function describeBuild(): string {
+  const { isOn, because } = previewsInEffect({ requestPreviews: true });
+  return `Texts of requests are ${isOn ? 'shown where the switches are on' : 'not sent'}: ${because}.`;
+}
+
+/** @param switches of the account's pushes, or of one webhook */
+export function previewsInEffect({
+  requestPreviews,
+}: Pick<ContentSwitches, 'requestPreviews'>): PreviewsInEffect {
   const { isBuiltIn, decidedBy } = requestPreviewsOfBuild();
-  if (isBuiltIn && !push.requestPreviews) {
-    return { isOn: false, because: 'the preference requestPreviews is off' };
+  if (isBuiltIn && !requestPreviews) {
+    return { isOn: false, because: 'the switch requestPreviews is off' };
   }
   const because = {
     variable: `${VARIABLE} is ${isBuiltIn ? 'on' : 'off'}`,

@@ -33,6 +33,14 @@ const SET_OPTIONS = [
   SERVER,
 ] as const satisfies readonly OptionSpec[];
 
+const TEST_OPTIONS = [
+  ['--topic <name>', 'send an example of this event, exactly as the channel receives it'],
+  SETTINGS_FILE,
+  SERVER,
+  DENY_PRIVATE,
+] as const satisfies readonly OptionSpec[];
+
+export type TestOptions = OptionsOf<typeof TEST_OPTIONS>;
 export type AddOptions = OptionsOf<typeof ADD_OPTIONS>;
 export type SetOptions = OptionsOf<typeof SET_OPTIONS>;
 
@@ -90,11 +98,14 @@ export const channels: CommandGroup = {
     }),
     command({
       name: 'test',
-      description: 'send a test to it, enabled or not',
+      description: 'send a test to it, enabled or not, and print what was sent',
       args: [ID],
-      options: [SETTINGS_FILE, SERVER, DENY_PRIVATE],
-      examples: ['gatehouse channels test ch_1'],
-      run: async (context) => (await load()).test(context),
+      options: TEST_OPTIONS,
+      examples: [
+        'gatehouse channels test ch_1',
+        'gatehouse channels test ch_1 --topic permissionRequest',
+      ],
+      run: async (context) => (await import('./channel-test.js')).test(context),
     }),
     command({
       name: 'remove',

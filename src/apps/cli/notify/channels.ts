@@ -12,11 +12,10 @@ import {
 } from '../../../packages/notify/settings-changes.js';
 import { requireSession } from '../account/current-session.js';
 import type { CliContext } from '../command.js';
-import { EXIT, refusedError, usageError } from '../cli-error.js';
+import { usageError } from '../cli-error.js';
 import { signingSecret } from '../input.js';
 import type { Listing } from '../output.js';
 import type { AddOptions, SetOptions } from './channels.command.js';
-import { describeLine } from './report.js';
 import { readPermittedHosts, type SenderOptions } from './sender-session.js';
 import {
   changeSettings,
@@ -24,10 +23,10 @@ import {
   refusing,
   type SettingsDocument,
 } from './settings-document.js';
-import { deliverTest } from './test-delivery.js';
 
 type Context = CliContext<SenderOptions>;
 
+/** Names of topics by those of their events. */
 const TOPICS_OF_EVENTS: Readonly<Record<string, string>> = {
   permission_request: 'permissionRequest',
   user_action_request: 'userActionRequest',
@@ -132,27 +131,6 @@ export const enable = (context: Context, enabled: boolean) =>
   );
 
 export const remove = (context: Context) => change(context, 'Removed', removeChannel);
-
-/** A disabled channel is tested, too. */
-export async function test(context: Context): Promise<number> {
-  const document = await readSettings(context, await requireSession(context));
-  const id = context.args[0] ?? '';
-  const { channels } = readPreferences(document.fields);
-  const channel = channels.find((one) => one.id === id);
-  if (channel === undefined) {
-    refusing(() => removeChannel(document.fields, id));
-    throw refusedError(
-      `The channel ${id} is invalid.`,
-      'broken-channel',
-      'See what is wrong: gatehouse channels list',
-    );
-  }
-  const [line] = await deliverTest(context, { webPushKey: null, channels: [channel], tokens: [] });
-  if (line !== undefined) {
-    context.output.result(line, describeLine(line));
-  }
-  return line?.state === 'sent' ? EXIT.ok : EXIT.refused;
-}
 
 async function change(
   context: Context,

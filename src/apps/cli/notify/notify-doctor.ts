@@ -89,7 +89,7 @@ function settingsChecks(
 }
 
 function previewsCheck(preferences: Preferences): Check {
-  const { isOn, because } = previewsInEffect(preferences);
+  const { isOn, because } = previewsInEffect(preferences.push);
   return isOn
     ? check('previews', 'ok', `notifications show what a request is about: ${because}`)
     : check('previews', 'off', `notifications do not show what a request is about: ${because}`);

@@ -1,3 +1,4 @@
+import { describeBuild } from './build-previews.js';
 import { command, type CommandGroup, type OptionsOf, type OptionSpec } from '../command.js';
 import { DENY_PRIVATE, repeated, SERVER, SETTINGS_FILE } from '../options.js';
 
@@ -64,7 +65,9 @@ const loadFlush = () => import('./flush.js');
 export const notify: CommandGroup = {
   name: 'notify',
   description: "notify the account's devices and webhooks of an event in a session",
-  help: `${EVENT_FILE_HELP}${EXIT_HELP}`,
+  help: `${EVENT_FILE_HELP}${EXIT_HELP}
+${describeBuild()}
+`,
   commands: [
     command({
       name: 'ready',

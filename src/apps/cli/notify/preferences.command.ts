@@ -37,7 +37,7 @@ export const preferences: CommandGroup = {
         }
         const chosen = name === undefined ? all : { [name]: all[name] };
         const problems = stored.problems.filter(({ path }) => path.startsWith(setting));
-        const previews = previewsInEffect(stored);
+        const previews = previewsInEffect(stored.push);
         const lines = problems.map(({ path, message }) => `${path} ${message}`);
         if (name === undefined || name === 'requestPreviews') {
           const { isOn, because } = previews;

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Outcome } from '../../../packages/notify/delivery/delivery.js';
 import { planNotification, type SavedToken } from '../../../packages/notify/delivery/plan.js';
 import { readPreferences, type Preferences } from '../../../packages/notify/preferences.js';
+import type { NotificationEvent } from '../../../packages/notify/content/notification-event.js';
 import { readEvent } from '../../../packages/notify/content/read-event.js';
 import { readWebPushToken } from '../../../packages/client/notifications/web-push.js';
 import { isPushToken } from '../../../packages/notify/push/push-message.js';
@@ -22,21 +23,27 @@ export type TestTargets = Pick<Preferences, 'webPushKey' | 'channels'> & {
 const ALL_TOPICS = { ready: true, permission_request: true, user_action_request: true };
 const SWITCHES = { readyIncludeMessageText: true, requestPreviews: true };
 
-/** Attempts each target once without the spool, including disabled ones. */
+/**
+ * Attempts each target once without the spool, including disabled ones.
+ *
+ * @param event an example, sent as the switches say. Default: a test whose text is shown in any case
+ */
 export async function deliverTest(
   context: CliContext<SenderOptions>,
   { webPushKey, channels, tokens }: TestTargets,
+  event?: NotificationEvent,
 ): Promise<readonly TestLine[]> {
   const { session } = await requireSession(context);
+  const switches = event === undefined ? SWITCHES : {};
   const preferences: Preferences = {
     push: { enabled: true, topics: ALL_TOPICS, ...SWITCHES },
     foregroundBehavior: 'full',
     webPushKey,
-    channels: channels.map((one) => ({ ...one, ...SWITCHES, enabled: true, topics: ALL_TOPICS })),
+    channels: channels.map((one) => ({ ...one, ...switches, enabled: true, topics: ALL_TOPICS })),
     brokenChannels: [],
     problems: [],
   };
-  const plan = planNotification(testEvent(session.server), preferences, tokens, {
+  const plan = planNotification(event ?? testEvent(session.server), preferences, tokens, {
     now: Date.now(),
   });
   const outcomes = await withSenderSession(context, (sender) =>
@@ -83,7 +90,8 @@ function lineOf(outcome: Outcome): TestLine {
   return { ...lineOfOutcome(outcome), ...(receiptId !== undefined && { receiptId }) };
 }
 
-function testEvent(serverUrl: string) {
+/** Returns the event of a test, with text that says so. */
+export function testEvent(serverUrl: string) {
   return readEvent(
     {
       id: `test-${randomUUID()}`,

@@ -13,8 +13,11 @@ export const deNotifications: NotificationMessages = {
     message: 'Die letzte Nachricht eines beendeten Durchgangs',
     messageHint: 'Aus: ein allgemeiner Satz, dass es fertig ist.',
     previews: 'Worum eine Anfrage bittet',
-    previewsHint:
-      'Der Befehl, die Datei oder die Frage. Aus: ein allgemeiner Satz. Ein Programm im Produktionsmodus zeigt in keinem Fall etwas davon.',
+    previewsHint: 'Der Befehl, die Datei oder die Frage. Aus: ein allgemeiner Satz.',
+    previewsOn:
+      'Dies ist ein Entwicklungs-Build: Seine Sender zeigen sie, außer wenn dort CLIENT_PUBLIC_REQUEST_PREVIEWS auf 0 steht.',
+    previewsOff:
+      'Dies ist ein Release: Seine Sender zeigen nichts davon, außer wenn dort CLIENT_PUBLIC_REQUEST_PREVIEWS auf 1 steht.',
     foreground: 'Während die App offen ist',
     foregroundChoices: {
       full: 'Anzeigen, mit Ton',
@@ -120,9 +123,10 @@ export const deNotifications: NotificationMessages = {
     open: 'Vorschau und Test',
     title: 'Vorschau und Test',
     event: 'Ereignis',
+    previews: 'Von einem Sender, der zeigt, worum eine Anfrage bittet',
     body: 'Das wird gesendet:',
     send: 'Test senden',
-    why: 'Eine Webseite darf nicht an andere Server senden. Ihr Computer kann es: Dieser Befehl sendet einen Test und meldet das Ergebnis.',
+    why: 'Eine Webseite darf nicht an andere Server senden. Ihr Computer kann es: Dieser Befehl sendet das Ereignis und meldet das Ergebnis.',
     orCurl: 'Oder, wo das Kommandozeilenprogramm nicht installiert ist, diese Zeilen:',
     secret: 'Setzen Sie das Geheimnis dieses Webhooks in die erste Zeile ein.',
     outcome:

@@ -12,8 +12,11 @@ export const enNotifications = {
     message: 'The last message of a finished turn',
     messageHint: 'Off: “The turn is finished. It is waiting for you.”',
     previews: 'What a request asks for',
-    previewsHint:
-      'The command, the file or the question. Off: a general sentence. A program in production mode shows none in any case.',
+    previewsHint: 'The command, the file or the question. Off: a general sentence.',
+    previewsOn:
+      'This is a development build: its senders show them, unless CLIENT_PUBLIC_REQUEST_PREVIEWS is 0 where they run.',
+    previewsOff:
+      'This is a release: its senders show none, unless CLIENT_PUBLIC_REQUEST_PREVIEWS is 1 where they run.',
     foreground: 'While the app is open',
     foregroundChoices: {
       full: 'Show them, with sound',
@@ -116,9 +119,10 @@ export const enNotifications = {
     open: 'Preview and test',
     title: 'Preview and test',
     event: 'Event',
+    previews: 'From a sender that shows what a request asks for',
     body: 'This is sent:',
     send: 'Send a test',
-    why: 'A web page may not send to other servers. Your computer can: this command sends a test and reports the outcome.',
+    why: 'A web page may not send to other servers. Your computer can: this command sends the event and reports the outcome.',
     orCurl: 'Or, where the command-line client is not installed, these lines:',
     secret: 'Put the signing secret of this webhook in the first line.',
     outcome:

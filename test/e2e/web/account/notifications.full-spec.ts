@@ -357,14 +357,22 @@ inChromium('/app/#notifications', () => {
     await open(owner);
     for (const [index, secret] of secrets.entries()) {
       await visitor.press(new RegExp(`^Preview and test: .*/${index}$`));
-      await dialog().getByLabel('Event').selectOption('Questions');
-      await dialog().getByText('gatehouse channels test').waitFor();
+      await dialog().getByLabel('Event', { exact: true }).selectOption('Questions');
+      await dialog().getByText(`gatehouse channels test c${index} --topic user`).waitFor();
+      const generic = await dialog().locator('pre').first().innerText();
+      expect(JSON.parse(generic)).toMatchObject({ request: { toolDetails: null } });
+      await sees('This is a release');
+      await dialog().getByLabel('From a sender that shows what a request asks for').check();
+      await dialog().getByText('CLIENT_PUBLIC_REQUEST_PREVIEWS=1 gatehouse channels').waitFor();
       const listings = await dialog().locator('pre').allInnerTexts();
       const [preview = '', , script = ''] = listings;
       expect(JSON.parse(preview)).toMatchObject({
         channelId: `c${index}`,
         topic: 'user_action_request',
-        request: { kind: 'user_action', toolName: 'AskUserQuestion' },
+        request: {
+          ...{ kind: 'user_action', toolName: 'AskUserQuestion' },
+          toolDetails: expect.stringContaining('Which branch is released?'),
+        },
       });
       const withSecret = script.replace("SECRET='…'", `SECRET='${secret.replace("'", "'\\''")}'`);
       const { stdout } = await promisify(execFile)('sh', ['-c', withSecret]);

@@ -1,5 +1,3 @@
-import type { TargetedEvent } from 'preact';
-import { useId, useMemo, useState } from 'preact/hooks';
 import type { WebhookChannel } from '../../../../packages/notify/preferences.js';
 import { changeChannel, removeChannel } from '../../../../packages/notify/settings-changes.js';
 import { Dialog, useDialog, type DialogRef } from '../../ui/dialog.js';
@@ -11,10 +9,8 @@ import { ChannelDialog, type ChannelChoices } from './channel-dialog.js';
 import type { ChannelRowProps } from './channel-props.js';
 import { SigningDialog } from './signing.js';
 import { Switch } from './switch.js';
+import { TestDialog } from './test-dialog.js';
 import { TOPICS } from './topics.js';
-import type { NotificationTopic } from '../../../../packages/notify/content/notification-event.js';
-import { curlCommand, previewOfWebhook } from './preview.js';
-import { Listing } from './listing.js';
 import { FormButtons } from '../../ui/form-buttons.js';
 
 export function ChannelRow(props: ChannelRowProps) {
@@ -127,49 +123,4 @@ function eventsOf({ topics }: WebhookChannel): string {
     return webhooks.all;
   }
   return on.map(({ name }) => names[name]).join(', ') || webhooks.noTopic;
-}
-
-interface TestDialogProps {
-  readonly own: DialogRef;
-  readonly channel: WebhookChannel;
-}
-
-/** The page itself may not send the request. */
-function TestDialog({ own, channel }: TestDialogProps) {
-  const id = useId();
-  const [topic, choose] = useState<NotificationTopic>('permission_request');
-  const request = useMemo(() => previewOfWebhook(topic, channel), [topic, channel]);
-  const { test, topics } = notificationMessages;
-  const [secret] = channel.secrets;
-  const change = ({ currentTarget }: TargetedEvent<HTMLSelectElement>) =>
-    choose(TOPICS.find(({ event }) => event === currentTarget.value)?.event ?? 'ready');
-  return (
-    <Dialog own={own} title={test.title}>
-      <div class="field">
-        <label for={`${id}-event`}>{test.event}</label>
-        <select id={`${id}-event`} value={topic} onChange={change}>
-          {TOPICS.map(({ name, event }) => (
-            <option key={name} value={event}>
-              {topics[name]}
-            </option>
-          ))}
-        </select>
-      </div>
-      <p>{test.body}</p>
-      <Listing text={JSON.stringify(JSON.parse(request.body), null, 2)} label={test.body} />
-      <h3>{test.send}</h3>
-      <p>{test.why}</p>
-      <Listing text={`gatehouse channels test ${channel.id}`} label={test.why} />
-      <p>{test.orCurl}</p>
-      <Listing text={curlCommand(request, secret)} label={test.orCurl} />
-      <p class="hint">
-        {secret !== undefined && test.secret} {test.outcome}
-      </p>
-      <div class="row end">
-        <button type="button" onClick={() => own.current?.close()}>
-          {notificationMessages.close}
-        </button>
-      </div>
-    </Dialog>
-  );
 }

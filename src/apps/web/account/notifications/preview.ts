@@ -4,11 +4,12 @@ import {
   unmasked,
   type ContentSwitches,
 } from '../../../../packages/notify/content/content.js';
+import { buildPreviews } from '../../../../packages/client/notifications/notification-display.js';
 import type {
   NotificationEvent,
   NotificationTopic,
-  RequestDetails,
 } from '../../../../packages/notify/content/notification-event.js';
+import { sampleEvent } from '../../../../packages/notify/content/sample-event.js';
 import type { WebhookChannel } from '../../../../packages/notify/preferences.js';
 import {
   webhookRequest,
@@ -16,67 +17,38 @@ import {
 } from '../../../../packages/notify/webhook/webhook-request.js';
 import { serverUrl } from '../../server.js';
 
-const NOTHING: RequestDetails = {
-  command: null,
-  filePath: null,
-  explanation: null,
-  questions: [],
-  plan: null,
-  historyImport: null,
-  url: null,
-  searchQuery: null,
-};
-const REQUESTS: Readonly<Record<NotificationTopic, NotificationEvent['request']>> = {
-  ready: null,
-  permission_request: {
-    requestId: 'request-1',
-    toolName: 'Bash',
-    details: { ...NOTHING, command: 'npm test' },
-  },
-  user_action_request: {
-    requestId: 'request-2',
-    toolName: 'AskUserQuestion',
-    details: {
-      ...NOTHING,
-      questions: [
-        {
-          text: 'Which branch is released?',
-          options: [
-            { label: 'main', description: null },
-            { label: 'next', description: 'with the new page' },
-          ],
-          allowsSeveral: false,
-          allowsCustomAnswer: true,
-        },
-      ],
-    },
-  },
-};
+const sampleOf = (topic: NotificationTopic): NotificationEvent =>
+  sampleEvent(topic, { id: 'test-1', serverUrl: serverUrl(), createdAt: Date.now() });
 
-function sampleOf(topic: NotificationTopic): NotificationEvent {
-  return {
-    id: 'test-1',
-    topic,
-    createdAt: Date.now(),
-    serverUrl: serverUrl(),
-    session: { sessionId: 'session-1', title: 'Fix the build' },
-    request: REQUESTS[topic],
-    messageText: 'All 42 tests pass.',
-    metadata: { test: true },
-  };
-}
+const { CLIENT_PUBLIC_REQUEST_PREVIEWS } = import.meta.env;
 
-/** Renders the push notification of an event with the sender's code. */
+/** The switch of this build, which senders of the same build have too. */
+export const { isBuiltIn: PREVIEWS_OF_BUILD } = buildPreviews({
+  isDevelopmentBuild: import.meta.env.DEV,
+  variables: { CLIENT_PUBLIC_REQUEST_PREVIEWS },
+});
+
+/** @param isBuiltIn the switch of the sender's build, which counts before those of the account */
+const under = <Switches extends ContentSwitches>(switches: Switches, isBuiltIn: boolean) => ({
+  ...switches,
+  requestPreviews: isBuiltIn && switches.requestPreviews,
+});
+
+/** Renders the push notification of an event as a sender of this build. */
 export function previewOfPush(topic: NotificationTopic, switches: ContentSwitches) {
-  return contentFor(sampleOf(topic), switches, ENGLISH, unmasked);
+  const shown = under(switches, PREVIEWS_OF_BUILD);
+  return contentFor(sampleOf(topic), shown, ENGLISH, unmasked);
 }
 
+/** Renders the delivery of an event as a sender with this switch of its build. */
 export function previewOfWebhook(
   topic: NotificationTopic,
   channel: WebhookChannel,
+  isBuiltIn: boolean,
 ): WebhookRequest {
   const event = sampleOf(topic);
-  return webhookRequest(event, contentFor(event, channel, ENGLISH, unmasked), channel);
+  const content = contentFor(event, under(channel, isBuiltIn), ENGLISH, unmasked);
+  return webhookRequest(event, content, channel);
 }
 
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;

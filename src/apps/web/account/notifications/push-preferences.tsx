@@ -5,7 +5,7 @@ import { NoticeLine, useNotedAction } from '../../ui/notice.js';
 import { notificationMessages } from '../../i18n/notification-messages.js';
 import type { AccountActions } from '../use-account.js';
 import { TOPICS } from './topics.js';
-import { previewOfPush } from './preview.js';
+import { previewOfPush, PREVIEWS_OF_BUILD } from './preview.js';
 import { Switch } from './switch.js';
 import type { Settings } from './use-settings.js';
 import { SectionHead } from '../../ui/section-head.js';
@@ -74,7 +74,7 @@ function ContentSwitches({ preferences, isBusy, set }: Fields) {
       <legend>{push.shows}</legend>
       <Switch
         label={push.previews}
-        hint={push.previewsHint}
+        hint={`${push.previewsHint} ${PREVIEWS_OF_BUILD ? push.previewsOn : push.previewsOff}`}
         isOn={requestPreviews}
         isBusy={isBusy}
         set={set('requestPreviews')}

@@ -14,6 +14,7 @@ declare global {
     readonly env: {
       readonly DEV: boolean;
       readonly CLIENT_PUBLIC_ENABLE_DEV_PUSH_TOKEN_REGISTRATION?: string;
+      readonly CLIENT_PUBLIC_REQUEST_PREVIEWS?: string;
     };
   }
 }
