@@ -104,6 +104,29 @@ export const FEATURES = {
     lifecycle: { postStart: { exec: { command: ['true'] } } },
     podDisruptionBudget: { minAvailable: '50%' },
   },
+  'options of single objects': {
+    commonAnnotations: { owner: 'team-{{ .Release.Name }}' },
+    namespaceOverride: 'identity',
+    persistence: { accessModes: ['ReadWriteOncePod'], storageClassName: '-' },
+    ingress: {
+      enabled: true,
+      hosts: ['gate.example.org'],
+      extraPaths: [
+        {
+          ...{ path: '/', pathType: 'Prefix' },
+          backend: { service: { name: 'ssl-redirect', port: { name: 'use-annotation' } } },
+        },
+      ],
+    },
+    metrics: {
+      enabled: true,
+      serviceMonitor: {
+        ...{ enabled: true, jobLabel: 'app.kubernetes.io/name' },
+        tlsConfig: { insecureSkipVerify: true },
+      },
+    },
+  },
+  'a migration Job that ends': { secrets: DATABASE, migrations: { ttlSecondsAfterFinished: 600 } },
   'resource servers': {
     config: { SERVICE_PUBLIC_URL: 'https://gate.example.org' },
     resourceServers: {
