@@ -30,6 +30,18 @@ export const BRAND_VARIABLES = {
     { type: 'string', default: null, pattern: /^#[0-9a-fA-F]{6}$/, shape: 'a colour like #1f3fa8' },
     'Colour of buttons and links. The pages use a darker or lighter shade where it is hard to read. Empty = green.',
   ),
+  SERVICE_SUPPORT_URL: brand(
+    {
+      type: 'string',
+      default: null,
+      // A text may be anything but an address that would look like a link and is none.
+      pattern:
+        /^(https:\/\/(?![^/?#]*@)[^\s"'<>\\]{1,400}|mailto:[^\s"'<>?@]+@[^\s"'<>?@]+(\?[^\s"'<>]*)?|(?!mailto:|[a-z][a-z0-9+.-]*:\/\/)[^\p{C}\p{Zl}\p{Zp}]{1,200})$/iu,
+      shape:
+        'an https address without a user name, mailto: with an e-mail address, or a text of 1 to 200 printable characters',
+    },
+    'Where people ask for help when the server refuses them: shown on the account page, by the command line and in `GET /v1/features`, which anyone can read. Empty = the operator, without an address.',
+  ),
 };
 
 export const brandConfig = namespaceOf('brand', ({ values }: Checked<typeof BRAND_VARIABLES>) => ({
@@ -38,6 +50,8 @@ export const brandConfig = namespaceOf('brand', ({ values }: Checked<typeof BRAN
   logoUrl: values.SERVICE_BRAND__LOGO_URL,
   /** `#rrggbb`; null = the colour of the style sheet. */
   accent: values.SERVICE_BRAND__ACCENT,
+  /** An https or mailto: address, or a text; null = none. */
+  support: values.SERVICE_SUPPORT_URL,
 }));
 
 /** Limit of the logo, which every visit to the page loads. */

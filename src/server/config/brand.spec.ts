@@ -14,6 +14,13 @@ describe('the brand of the account page', () => {
     ['SERVICE_BRAND__ACCENT', 'green'],
     ['SERVICE_BRAND__ACCENT', '#12345'],
     ['SERVICE_BRAND__ACCENT', '#123456;}'],
+    ['SERVICE_SUPPORT_URL', 'http://help.example'],
+    ['SERVICE_SUPPORT_URL', 'https://user:word@help.example'],
+    ['SERVICE_SUPPORT_URL', 'https://help.example/two words'],
+    ['SERVICE_SUPPORT_URL', 'mailto:help'],
+    ['SERVICE_SUPPORT_URL', 'slack://channel'],
+    ['SERVICE_SUPPORT_URL', 'two\nlines'],
+    ['SERVICE_SUPPORT_URL', 'x'.repeat(201)],
   ])('refuses %s=%j', (name, value) => {
     expect(() => resolveSettings({ [name]: value })).toThrow(name);
   });
@@ -25,6 +32,16 @@ describe('the brand of the account page', () => {
       expect(settings.brand.logoUrl).toBe(logoUrl);
     },
   );
+
+  it.each([
+    'https://help.acme.example/access?from=gate',
+    'mailto:help@acme.example',
+    'mailto:help@acme.example?subject=Access',
+    'The IT desk, room 4, or https://help.acme.example',
+    'Hilfe: Telefon 1234',
+  ])('accepts the support %s', (support) => {
+    expect(resolveSettings({ SERVICE_SUPPORT_URL: support }).settings.brand.support).toBe(support);
+  });
 
   it('warns about a colour that is unreadable in both themes', () => {
     const { warnings } = resolveSettings({ SERVICE_BRAND__ACCENT: '#808080' });

@@ -29,7 +29,7 @@ describe('resolveSettings with nothing set', () => {
           notificationRequestUrl: null,
           logLevel: 'info',
         },
-        brand: { name: 'Gatehouse', logoUrl: null, accent: null },
+        brand: { name: 'Gatehouse', logoUrl: null, accent: null, support: null },
         network: { caBundle: null, httpProxy: null, httpsProxy: null, noProxy: [] },
         storage: {
           databaseUrl: null,

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import type { ConfigType } from '@nestjs/config';
 import { AdmissionService } from '../auth/admission.service.js';
+import { brandConfig } from '../config/brand.config.js';
 import { uiConfig } from '../config/browser.config.js';
 import { readFullVersion } from '../../common/version.js';
 import type { AdmissionPolicy } from '../../core/policy/admission/admission.js';
@@ -18,13 +19,15 @@ export class FeaturesService {
   constructor(
     private readonly admission: AdmissionService,
     @Inject(uiConfig.KEY) private readonly ui: ConfigType<typeof uiConfig>,
+    @Inject(brandConfig.KEY) private readonly brand: ConfigType<typeof brandConfig>,
   ) {}
 
   get rendered(): RenderedPage {
     const { policy } = this.admission;
     if (this.known?.policy !== policy) {
-      const page = render(featureDocument({ ...policy, ui: this.ui }, readFullVersion()));
-      this.known = { policy, page };
+      const { ui, brand } = this;
+      const document = featureDocument({ ...policy, ui }, readFullVersion(), brand.support);
+      this.known = { policy, page: render(document) };
     }
     return this.known.page;
   }

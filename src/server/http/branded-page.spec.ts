@@ -4,12 +4,13 @@ const HTML = `<head>
   <title>Gatehouse</title>
   <meta name="application-name" content="Gatehouse" />
   <meta name="gatehouse-logo" content="" />
+  <meta name="gatehouse-support" content="" />
   <link
     rel="icon"
     href="data:image/svg+xml,own"
   />
 </head>`;
-const NONE = { name: 'Gatehouse', logoUrl: null, accent: null };
+const NONE = { name: 'Gatehouse', logoUrl: null, accent: null, support: null };
 
 describe(brandedPage.name, () => {
   it('changes nothing without a brand', () => {
@@ -21,6 +22,13 @@ describe(brandedPage.name, () => {
     const page = brandedPage(HTML, { ...NONE, name: `"><script>$&'` });
     expect(page).toContain(`<title>&quot;&gt;&lt;script&gt;$&amp;'</title>`);
     expect(page).toContain(`content="&quot;&gt;&lt;script&gt;$&amp;'"`);
+  });
+
+  it('writes who can help as text', () => {
+    const page = brandedPage(HTML, { ...NONE, support: 'Ask "IT" <1234>' });
+    expect(page).toContain(
+      '<meta name="gatehouse-support" content="Ask &quot;IT&quot; &lt;1234&gt;" />',
+    );
   });
 
   it('links the logo and the style', () => {

@@ -6,6 +6,8 @@ export interface Brand {
   readonly logoUrl: string | null;
   /** `#rrggbb`; null = the colour of the style sheet. */
   readonly accent: string | null;
+  /** Where refused people ask for help; null = not configured. */
+  readonly support: string | null;
 }
 
 const ESCAPES: Readonly<Record<string, string>> = {
@@ -19,13 +21,17 @@ export function escapeText(value: string): string {
   return value.replace(/[&<>"]/g, (one) => ESCAPES[one] ?? one);
 }
 
-export function brandedPage(html: string, { name, logoUrl, accent }: Brand): string {
+export function brandedPage(html: string, { name, logoUrl, accent, support }: Brand): string {
   // Replacement functions, because `$` is special in a replacement text.
   const named = html
     .replace('<title>Gatehouse</title>', () => `<title>${escapeText(name)}</title>`)
     .replace(
       /(<meta name="application-name" content=")[^"]*/,
       (_all, start) => start + escapeText(name),
+    )
+    .replace(
+      /(<meta name="gatehouse-support" content=")[^"]*/,
+      (_all, start) => start + escapeText(support ?? ''),
     );
   const marked =
     logoUrl === null

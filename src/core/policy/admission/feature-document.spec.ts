@@ -29,6 +29,17 @@ const disabled = { enabled: false };
 const enabled = { enabled: true };
 
 describe(featureDocument.name, () => {
+  it('says who helps people whom the server refuses, and nothing where no one is configured', () => {
+    const serverOf = (support?: string) =>
+      featureDocument(policyWith(), '1.2.3', support).capabilities['server'];
+    expect(serverOf('mailto:help@acme.example')).toEqual({
+      version: '1.2.3',
+      apiVersions: ['v1'],
+      support: 'mailto:help@acme.example',
+    });
+    expect(serverOf()).not.toHaveProperty('support');
+  });
+
   it('describes a server without variables', () => {
     expect(featureDocument(policyWith(), '1.2.3')).toEqual({
       features: {

@@ -27,8 +27,15 @@ export interface FeatureDocument {
   } & Readonly<Record<string, unknown>>;
 }
 
-/** Contains the features that work, and nothing about misconfiguration. */
-export function featureDocument(policy: FeaturePolicy, version: string): FeatureDocument {
+/**
+ * Contains the features that work, and nothing about misconfiguration.
+ * @param support where refused people ask for help; null = not configured
+ */
+export function featureDocument(
+  policy: FeaturePolicy,
+  version: string,
+  support: string | null = null,
+): FeatureDocument {
   const { auth, encryption, providers, ui } = policy;
   const table = admissionTable(policy);
   const methods = allowedMethods(table);
@@ -57,7 +64,7 @@ export function featureDocument(policy: FeaturePolicy, version: string): Feature
         plainAccountCredentialsAtRest: encryption.plainAccountCredentialsAtRest,
       },
       ...describeResourceServers(policy),
-      server: { version, apiVersions: ['v1'] },
+      server: { version, apiVersions: ['v1'], ...(support !== null && { support }) },
     },
   };
 }

@@ -64,7 +64,12 @@ export interface ServerFeatures {
       readonly defaultAccountMode: AccountMode;
       readonly allowAccountOptOut?: boolean;
     };
-    readonly server?: { readonly version: string; readonly apiVersions: readonly string[] };
+    readonly server?: {
+      readonly version: string;
+      readonly apiVersions: readonly string[];
+      /** Where refused people ask for help: an https or mailto: address, or a text. */
+      readonly support?: string;
+    };
   };
 }
 
