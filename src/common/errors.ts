@@ -101,6 +101,10 @@ export type DependencyState = string;
 /** Fields of a code, in addition to those of every error. */
 interface ErrorExtras {
   readonly provider?: string;
+  /** The account of a login that is refused; only for a client that has proven its key or identity. */
+  readonly accountId?: string;
+  /** The reason why the provider does not confirm the owner of `accountId`; only of return addresses. */
+  readonly reason?: string;
   /** The type of bodies that the route accepts; part of the message only. */
   readonly mediaType?: string;
   readonly details?: readonly { readonly path: string; readonly message: string }[];
@@ -115,6 +119,7 @@ export interface ErrorBody {
   readonly error: ErrorCode;
   readonly message: string;
   readonly provider?: string;
+  readonly accountId?: string;
   readonly details?: ErrorExtras['details'];
   readonly dependencies?: ErrorExtras['dependencies'];
   readonly requestId?: string;
@@ -139,13 +144,14 @@ export class AppError extends Error {
   }
 
   toBody(requestId?: string): ErrorBody {
-    const { provider, details, dependencies } = this.extras;
+    const { provider, accountId, details, dependencies } = this.extras;
     return {
       statusCode: ERRORS[this.code].status,
       code: this.code,
       error: this.code,
       message: this.message,
       ...(provider !== undefined && { provider }),
+      ...(accountId !== undefined && { accountId }),
       ...(details !== undefined && { details }),
       ...(dependencies !== undefined && { dependencies }),
       ...(requestId !== undefined && { requestId }),

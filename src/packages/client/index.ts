@@ -48,6 +48,7 @@ export type {
 export * from './api/oauth-return.js';
 export * from './return-errors.js';
 export { GatehouseProblem, ServerUnreachable, type RefusalCode } from './api/problem.js';
+export { refusalReasonMessage } from './refusal-reasons.js';
 export { parseServerUrl } from './api/server-url.js';
 export {
   AccountContent,

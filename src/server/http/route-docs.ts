@@ -26,6 +26,9 @@ export class ErrorDto {
   @ApiProperty({ required: false, description: 'The provider the refusal is about.' })
   provider?: string;
 
+  @ApiProperty({ required: false, description: 'The account of a login that is refused.' })
+  accountId?: string;
+
   @ApiProperty({ required: false, type: [ErrorDetailDto] }) details?: ErrorDetailDto[];
   @ApiProperty({ required: false }) requestId?: string;
 }

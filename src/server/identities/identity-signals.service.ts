@@ -9,6 +9,7 @@ import {
   judgeSignals,
   type SignalDecision,
   type SignalFact,
+  type SignalReason,
 } from '../../core/policy/eligibility/signals.js';
 import { DatabaseService, type SqlRunner, type Transaction } from '../storage/database.service.js';
 import { DirectoryLinkRepository } from '../storage/repositories/directory/directory-link.repository.js';
@@ -64,9 +65,9 @@ export class IdentitySignalsService {
   /**
    * Links the person of the directory that a login matches, takes over an event about the person's
    * address, and judges the person's signals.
-   * @throws AppError `not-eligible`, which is stored for the operator
+   * @returns the reason of a refusal, which is stored for the operator; null = the signals allow it
    */
-  async meet(login: ProvenLogin, address: string): Promise<void> {
+  async meet(login: ProvenLogin, address: string): Promise<SignalReason | null> {
     const owner = this.ownerOf(login);
     if (owner !== null) {
       await this.database.transaction((tx) => takeEmailSignal(tx, this.signals, owner));
@@ -76,11 +77,12 @@ export class IdentitySignalsService {
     }
     // This login at the provider answers a sign-out.
     const decision = await this.judge(login, ({ source }) => source !== 'sign-out');
-    if (!decision.isAllowed) {
-      const { reason } = decision;
-      await this.refusals.add({ ...login, address, reason }, 'login-refused');
-      throw new AppError('not-eligible', { provider: login.provider });
+    if (decision.isAllowed) {
+      return null;
     }
+    const { reason } = decision;
+    await this.refusals.add({ ...login, address, reason }, 'login-refused');
+    return reason;
   }
 
   /**

@@ -302,7 +302,9 @@ withSql('the rows of sessions (needs SQL)', () => {
     const token = await tokenOf(own, key);
     const { body } = await call(own, 'GET', '/v1/account/profile', { token });
     await rows('UPDATE account SET disabled_at = now() WHERE id = $1', body['id']);
-    expect(refusalOf(await logInAs(own, key))).toEqual({ status: 403, code: 'account-disabled' });
+    const refused = await logInAs(own, key);
+    expect(refusalOf(refused)).toEqual({ status: 403, code: 'account-disabled' });
+    expect(refused.body['accountId']).toBe(body['id']);
     expect(await rows('SELECT id FROM session WHERE account_id = $1', body['id'])).toEqual([
       { id: sessionIdOf(token) },
     ]);

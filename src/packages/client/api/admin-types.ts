@@ -950,6 +950,8 @@ export interface components {
             message: string;
             /** @description The provider the refusal is about. */
             provider?: string;
+            /** @description The account of a login that is refused. */
+            accountId?: string;
             details?: components["schemas"]["ErrorDetailDto"][];
             requestId?: string;
         };

@@ -31,6 +31,16 @@ describe(readOAuthReturn.name, () => {
     ],
     ['flow=connect&pending=p', { kind: 'connect', pending: 'p' }],
     ['flow=auth&error=not_eligible', { kind: 'failed', flow: 'auth', error: 'not_eligible' }],
+    [
+      'flow=auth&error=not_eligible&account=a1&reason=group_missing',
+      {
+        kind: 'failed',
+        flow: 'auth',
+        error: 'not_eligible',
+        accountId: 'a1',
+        reason: 'group_missing',
+      },
+    ],
     ['flow=connect&error=x&pending=p', { kind: 'failed', flow: 'connect', error: 'x' }],
     ['flow=auth&pending=', null],
     ['flow=auth&pending=p', null],

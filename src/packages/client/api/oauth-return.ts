@@ -5,7 +5,14 @@ import { chooseProvisioning, type ProvisioningChoice } from './auth-choices.js';
 /** The parameters of the return address (contract, External providers). */
 export type OAuthReturn =
   /** `error` as in the contract: `access_denied`, `not_eligible`, … */
-  | { readonly kind: 'failed'; readonly flow: OAuthFlow; readonly error: string }
+  | {
+      readonly kind: 'failed';
+      readonly flow: OAuthFlow;
+      readonly error: string;
+      /** Set where the refused identity has an account. `reason` is one of `REFUSAL_REASONS`, or newer. */
+      readonly reason?: string;
+      readonly accountId?: string;
+    }
   /** Finish linking with `client.connect.finish`. */
   | { readonly kind: 'connect'; readonly pending: string }
   /** The identity has an account: `e2ee` is finished with the device key, `plain` without. */
@@ -26,7 +33,9 @@ export function readOAuthReturn(address: string): OAuthReturn | null {
   }
   const [error, pending] = [query.get('error'), query.get('pending')];
   if (error !== undefined) {
-    return { kind: 'failed', flow, error };
+    const [reason, accountId] = [query.get('reason'), query.get('account')];
+    const account = accountId === undefined ? {} : { accountId };
+    return { kind: 'failed', flow, error, ...account, ...(reason !== undefined && { reason }) };
   }
   if (pending === undefined || pending === '') {
     return null;

@@ -12,6 +12,8 @@ export interface ProblemFacts {
   readonly requestId?: string | undefined;
   readonly retryAfterSeconds?: number | undefined;
   readonly provider?: string | undefined;
+  /** The account of a login that was refused after its key or identity was proven. */
+  readonly accountId?: string | undefined;
   readonly details?: readonly { readonly path: string; readonly message: string }[] | undefined;
 }
 
@@ -27,6 +29,7 @@ export class GatehouseProblem extends Error implements ProblemFacts {
   readonly requestId: string | undefined;
   readonly retryAfterSeconds: number | undefined;
   readonly provider: string | undefined;
+  readonly accountId: string | undefined;
   readonly details: ProblemFacts['details'];
 
   constructor(facts: ProblemFacts) {
@@ -36,6 +39,7 @@ export class GatehouseProblem extends Error implements ProblemFacts {
     this.requestId = facts.requestId;
     this.retryAfterSeconds = facts.retryAfterSeconds;
     this.provider = facts.provider;
+    this.accountId = facts.accountId;
     this.details = facts.details;
   }
 
@@ -66,6 +70,7 @@ const problemBody = v.object({
   message: v.string(),
   requestId: text,
   provider: text,
+  accountId: text,
   retryAfterSeconds: v.fallback(v.optional(v.pipe(v.number(), v.minValue(0))), undefined),
   details: v.fallback(v.optional(v.array(v.fallback(v.nullable(detail), null))), undefined),
 });

@@ -112,7 +112,7 @@ export class SessionIssuerService {
   /** @throws AppError `account-disabled` */
   async answer(account: LoggedInAccount, session: NewSession, created: boolean): Promise<Login> {
     if (account.isDisabled) {
-      throw new AppError('account-disabled');
+      throw new AppError('account-disabled', { accountId: account.id });
     }
     if (account.sessions >= MARGIN) {
       await this.endSurplus(account.id);

@@ -140,6 +140,6 @@ function checkOpen({ account, keyMode }: IdentityAccount, provider: string): voi
     throw new AppError('restore-required', { provider });
   }
   if (account.isDisabled) {
-    throw new AppError('account-disabled');
+    throw new AppError('account-disabled', { accountId: account.id });
   }
 }

@@ -65,7 +65,8 @@ export class ProviderCallbackService {
       return to(answer);
     } catch (error) {
       const detail = error instanceof ProviderError ? error.detail : null;
-      return { ...to({ error: this.toReturnError(error, id) }), detail };
+      const facts = error instanceof AppError ? refusedAccount(error) : {};
+      return { ...to({ error: this.toReturnError(error, id), ...facts }), detail };
     }
   }
 
@@ -141,6 +142,15 @@ export class ProviderCallbackService {
     }
     return code.replaceAll('-', '_');
   }
+}
+
+/** The browser that receives it has just proven the identity of the account. */
+function refusedAccount({ extras }: AppError): Pick<ReturnQuery, 'account' | 'reason'> {
+  const { accountId, reason } = extras;
+  return {
+    ...(accountId !== undefined && { account: accountId }),
+    ...(reason !== undefined && { reason }),
+  };
 }
 
 function nameOf(flow: FlowContents | null): 'auth' | 'connect' {

@@ -75,11 +75,23 @@ export class ProviderExchangeService {
         verdict.reason,
         address,
       );
-      throw new AppError('not-eligible');
+      throw await this.refusalOf(provider.id, subject, verdict.reason);
     }
-    await this.signals.meet({ provider: provider.id, subject, facts, checkedAt }, address);
+    const login = { provider: provider.id, subject, facts, checkedAt };
+    const reason = await this.signals.meet(login, address);
+    if (reason !== null) {
+      throw await this.refusalOf(provider.id, subject, reason);
+    }
     const { issuer } = authority;
     const { holder } = flow;
     return { provider: provider.id, issuer, holder, subject, facts, ...kept, checkedAt };
+  }
+
+  /** The owner of an account learns the reason. A stranger does not, so that no one tries out the rules. */
+  private async refusalOf(provider: string, subject: string, reason: string): Promise<AppError> {
+    const known = await this.identities.find(provider, subject);
+    const isOwner =
+      known !== null && isOfAuthority(known.issuer, this.proofs.authorityOf(provider));
+    return new AppError('not-eligible', isOwner ? { accountId: known.accountId, reason } : {});
   }
 }

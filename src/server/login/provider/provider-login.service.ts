@@ -39,7 +39,7 @@ export class ProviderLoginService {
         };
         const login = await this.deviceKeys.begin(publicKey, session, signUp, tx);
         if (login.account.isDisabled) {
-          throw new AppError('account-disabled');
+          throw new AppError('account-disabled', { accountId: login.account.id });
         }
         const change = await this.links.link(tx, login.account.id, pending);
         return { ...login, session, change };

@@ -4,6 +4,9 @@ import type { AccountMode, StoragePolicy } from '../../../core/policy/operator-p
 export interface ReturnQuery {
   readonly flow: 'auth' | 'connect';
   readonly error?: string;
+  /** Account and reason of a refused identity that has an account. */
+  readonly account?: string;
+  readonly reason?: string;
   readonly pending?: string;
   readonly mode?: AuthMode;
   readonly storagePolicy?: StoragePolicy;
