@@ -28,13 +28,21 @@ export interface CliErrorFacts {
   readonly hint?: string | undefined;
 }
 
+/** The refusal of a person by a server. */
+export interface RefusalFacts {
+  readonly provider?: string | undefined;
+  readonly accountId?: string | undefined;
+  /** Why the provider does not confirm the person, as in the profile. */
+  readonly reason?: string | undefined;
+}
+
 /** A failure that ends a command, other than a refusal by a server. */
 export class CliError extends Error {
   override readonly name = 'CliError';
 
   constructor(
     message: string,
-    readonly facts: CliErrorFacts,
+    readonly facts: CliErrorFacts & RefusalFacts,
   ) {
     super(message);
   }

@@ -6,10 +6,12 @@ import {
   type RefusalCode,
 } from '../../packages/client/api/problem.js';
 import { ConfigurationError } from '../../server/config/environment/configuration-error.js';
-import { CliError, EXIT, type CliErrorFacts } from './cli-error.js';
+import { CliError, EXIT, type CliErrorFacts, type RefusalFacts } from './cli-error.js';
 
-export interface Failure extends CliErrorFacts, Omit<ProblemFacts, 'status'> {
+export interface Failure extends CliErrorFacts, RefusalFacts, Omit<ProblemFacts, 'status'> {
   readonly status?: number;
+  /** The operator's support: an address or a text of the operator. */
+  readonly support?: string;
   readonly problems?: ConfigurationError['problems'];
 }
 
@@ -54,14 +56,22 @@ const HINTS: Readonly<Record<string, string>> = {
   'signup-disabled':
     'Sign up with an identity provider (gatehouse signup --provider <id>), or ask its operator.',
   'invitation-invalid': 'Check the code, or ask the operator for another one.',
-  'provider-required': 'Connect it with a client that can, then try again.',
-  'account-disabled': 'Ask the operator of the server.',
+  'provider-required': 'Connect it on the account page or in another app, then try again.',
+  'not-eligible':
+    'Once your access is restored, sign in at the provider again on the account page. Check: gatehouse whoami',
+  'account-disabled': 'Only an administrator can enable it. Then try again.',
+  'signup-provider-disabled': 'For an account that you have already: gatehouse login',
+  'key-challenge-disabled': 'Log in through a provider: gatehouse login --provider <id>',
   'fresh-login-required': `Log in again, then repeat it: ${LOG_IN}`,
 } satisfies Partial<Record<RefusalCode, string>>;
 
 function refusal(problem: GatehouseProblem, { isTokenGiven, server }: FailedCall): Failure {
-  const { code, message, status, requestId, provider, details, retryAfterSeconds } = problem;
-  const facts = { code, message, status, requestId, provider, details, retryAfterSeconds };
+  const { code, message, status, requestId, provider, accountId } = problem;
+  const { details, retryAfterSeconds } = problem;
+  const facts = {
+    ...{ code, message, status, requestId, provider, accountId },
+    ...{ details, retryAfterSeconds },
+  };
   const at = server === undefined ? '' : ` --server ${server}`;
   if (TOKEN_CODES.includes(code)) {
     const hint = isTokenGiven
@@ -86,4 +96,21 @@ function unknownFailure(error: unknown): Failure {
   }
   const message = error instanceof Error ? error.message : String(error);
   return { exitCode: EXIT.refused, code: 'failed', message };
+}
+
+/** Refusals of a person, not of a request. */
+const OF_PEOPLE: readonly string[] = [
+  'account-disabled',
+  'e2ee-required',
+  'invitation-invalid',
+  'key-challenge-disabled',
+  'keyless-disabled',
+  'not-eligible',
+  'provider-required',
+  'signup-disabled',
+  'signup-provider-disabled',
+] satisfies RefusalCode[];
+
+export function isRefusalOfPerson({ code }: Failure): boolean {
+  return OF_PEOPLE.includes(code);
 }

@@ -60,9 +60,14 @@ async function report(error: unknown): Promise<number> {
   if (error instanceof CommanderError && error.code === 'commander.help') {
     return EXIT.usage;
   }
-  const { toFailure } = await import('./failure.js');
-  const isTokenGiven = Boolean(shell.environment['GATEHOUSE_TOKEN']);
-  const failure = toFailure(error, { isTokenGiven, server: shell.server });
+  const { isRefusalOfPerson, toFailure } = await import('./failure.js');
+  const { environment, server } = shell;
+  const isTokenGiven = Boolean(environment['GATEHOUSE_TOKEN']);
+  let failure = toFailure(error, { isTokenGiven, server });
+  if (isRefusalOfPerson(failure)) {
+    const { explainRefusal } = await import('./refusal.js');
+    failure = await explainRefusal(failure, { environment, options: { server } });
+  }
   new Output(streams, args.includes('--json')).failure(failure);
   return failure.exitCode;
 }

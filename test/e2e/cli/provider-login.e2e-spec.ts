@@ -13,6 +13,7 @@ const fixture = await startLoginFixture({
     AUTH_SIGNUP_PROVIDERS: 'okta',
     AUTH_REQUIRED_LOGIN_PROVIDERS: 'okta',
     AUTH_OFFBOARDING_INTERVAL_SECONDS: '60',
+    SERVICE_SUPPORT_URL: 'mailto:help@acme.example',
   },
 });
 afterAll(() => fixture.stop());
@@ -80,10 +81,13 @@ describe('gatehouse login --provider, on a server of the preset public-provider-
     const { code, stderr } = await cli.exited;
     expect(code).toBe(1);
     expect(stderr).toContain('the policy of this server does not admit you');
+    expect(stderr).toContain('Who can help: help@acme.example');
+    // The rules are no business of a stranger.
+    expect(stderr).not.toMatch(/Account ID|in none of the/);
     expect((await user.run(['whoami'])).code).toBe(3);
   });
 
-  it('ends a watched connection when the provider removes the person from the group', async () => {
+  it('ends a watched connection when the provider removes the person from the group, and says why', async () => {
     await (
       await run('signup', 'bert')
     ).cli.exited;
@@ -94,7 +98,20 @@ describe('gatehouse login --provider, on a server of the preset public-provider-
     const { code, stderr, stdout } = await watch.exited;
     expect(stdout + stderr).toContain('not-eligible');
     expect(code).toBe(1);
-    expect((await user.run(['tokens', 'list'])).stderr).toContain('does not confirm');
+    const who = JSON.parse((await user.run(['whoami', '--json'])).stdout) as { id: string };
+    const reason = 'You are in none of the groups at The okta provider that have access.';
+    const listed = (await user.run(['tokens', 'list'])).stderr;
+    expect(listed).toContain('The okta provider does not confirm');
+    const again = (await (await run('login', 'bert')).cli.exited).stderr;
+    for (const refusal of [listed, again]) {
+      expect(refusal).toContain(reason);
+      expect(refusal).toContain(`Account ID: ${who.id}`);
+      expect(refusal).toContain('Who can help: help@acme.example');
+    }
+    const asJson = await user.run(['tokens', 'list', '--json']);
+    expect(JSON.parse(asJson.stderr)).toMatchObject({
+      error: { accountId: who.id, reason: 'group_missing', support: 'mailto:help@acme.example' },
+    });
   });
 });
 

@@ -6,7 +6,7 @@ import { makeLoginProof, type LoginProof } from '../../../packages/client/crypto
 import { returnErrorMessage } from '../../../packages/client/return-errors.js';
 import { loopbackCode } from '../../../core/protocol/loopback-code.js';
 import type { CliContext } from '../command.js';
-import { refusedError } from '../cli-error.js';
+import { CliError, EXIT, refusedError } from '../cli-error.js';
 import {
   listenForReturn,
   openBrowser,
@@ -41,7 +41,7 @@ export async function logInWithProvider(
   try {
     const url = await begin(context, login, proof, listener.port);
     invite(context, url);
-    const pending = await pendingFrom(listener);
+    const pending = await pendingFrom(listener, login.provider);
     return await finish(login, { pending, proof: proof.proof }, key);
   } finally {
     listener.close();
@@ -87,7 +87,7 @@ function invite({ options, output }: Context, url: URL): void {
   output.note('Waiting for the browser to return. Ctrl-C cancels.');
 }
 
-async function pendingFrom(listener: LoopbackReturn): Promise<string> {
+async function pendingFrom(listener: LoopbackReturn, provider: string): Promise<string> {
   const answer = await listener.wait(WAIT_MS);
   const pending = answer?.get('pending') ?? null;
   if (pending !== null) {
@@ -96,8 +96,14 @@ async function pendingFrom(listener: LoopbackReturn): Promise<string> {
   const error = answer === null ? 'timeout' : (answer.get('error') ?? 'invalid_return');
   const message =
     answer === null ? 'The browser did not return in time.' : returnErrorMessage(error);
-  const hint = 'Begin again: gatehouse login --provider <id>';
-  throw refusedError(message, error.replaceAll('_', '-'), hint);
+  throw new CliError(message, {
+    exitCode: EXIT.refused,
+    code: error.replaceAll('_', '-'),
+    hint: 'Begin again: gatehouse login --provider <id>',
+    provider,
+    accountId: answer?.get('account') ?? undefined,
+    reason: answer?.get('reason') ?? undefined,
+  });
 }
 
 /** Resolved before the browser opens, so that a missing key ends the command at once. */
