@@ -5,6 +5,8 @@ export const brand = {
   name: contentOf('application-name') || 'Gatehouse',
   /** Address of the logo; empty = the mark of this project. */
   logoUrl: contentOf('gatehouse-logo'),
+  /** An https or mailto: address, or a text; empty = not configured. */
+  support: contentOf('gatehouse-support'),
 };
 
 function contentOf(name: string): string {

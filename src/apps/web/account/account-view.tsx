@@ -6,22 +6,21 @@ import { Icon, type IconName } from '../ui/icon.js';
 import { LanguageChoice } from '../ui/language-choice.js';
 import { lazyPart } from '../ui/lazy-part.js';
 import { Loading, type Notify } from '../ui/notice.js';
-import { failureMessage } from '../i18n/failure.js';
 import { t } from '../i18n/messages.js';
-import type { GatehouseProblem } from '../../../packages/client/api/problem.js';
 import type { DeviceKey } from '../../../packages/client/crypto/device-key.js';
 import type { AddDeviceProps } from './add-device.js';
 import { useOwnToken, ownToken } from './notifications/push-subscription.js';
 import { DevicesSection } from './devices/devices-section.js';
 import { sessionWithKey } from './key-memory.js';
 import { Overview } from './overview.js';
+import { Refusal } from './refusal.js';
 import { useWaitingRequests, type ClickedRequest } from './approvals/waiting-requests.js';
 import { useForgottenKey } from './security/forgotten-key.js';
 import { SECTIONS, sectionIn, useSection, type Section } from './sections.js';
 import { SecuritySection } from './security/security-section.js';
 import { SignOut, useEndings } from './security/sign-out.js';
 import { UNKNOWN_DEVICE, takeReplaced, type Session } from './tab-state.js';
-import { useAccount, type Account, type Endings, type SectionProps } from './use-account.js';
+import { useAccount, type Endings, type SectionProps } from './use-account.js';
 import { clientFor } from '../server.js';
 
 const AddDevice = lazyPart<AddDeviceProps>(async () => {
@@ -68,7 +67,7 @@ export function AccountView(props: AccountViewProps) {
         <main>
           <Title section={section} />
           {above}
-          {account?.refusal && <Refusal account={account} refusal={account.refusal} />}
+          {account?.refusal && <Refusal {...{ account, refresh, ...actions }} />}
           {device !== null && (
             <AddDevice key={forgotten} {...{ device, setDevice, startSession, ...actions }} />
           )}
@@ -84,16 +83,6 @@ export function AccountView(props: AccountViewProps) {
       </div>
     </>
   );
-}
-
-interface RefusalProps {
-  readonly account: Account;
-  readonly refusal: GatehouseProblem;
-}
-
-function Refusal({ account, refusal }: RefusalProps) {
-  const { providers = {} } = account.features.capabilities.auth;
-  return <p class="problem">{failureMessage(refusal, (id) => providers[id]?.displayName ?? id)}</p>;
 }
 
 /** Replaced when another tab forgets the key, because some sections hold it. */

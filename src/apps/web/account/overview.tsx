@@ -52,12 +52,6 @@ function Next({ account, session, waiting }: NextProps) {
   const { overview } = t;
   const tasks = [
     ...requestsTask(waiting ?? []),
-    ...missingProviders(account).map((name) => ({
-      icon: 'shield',
-      title: overview.connect(name),
-      hint: overview.connectHint,
-      href: '#security',
-    })),
     profile.keyMode === 'keyed' &&
       session.isKeyEntered !== true && {
         icon: 'key',
@@ -97,13 +91,6 @@ function requestsTask([first, ...others]: readonly ListedRequest[]): readonly Ta
           href: others.length === 0 ? requestHash(first.id) : '#requests',
         },
       ];
-}
-
-function missingProviders({ profile, features }: Account): readonly string[] {
-  const { login, providers = {} } = features.capabilities.auth;
-  return (login?.requiredProviders ?? [])
-    .filter((id) => !profile.identities.some(({ provider }) => provider === id))
-    .map((id) => providers[id]?.displayName ?? id);
 }
 
 interface TaskProps {

@@ -173,8 +173,14 @@ function useSessionEnd(
     if (ended !== null && other === null && !isSignOut) {
       noteReplaced(ended);
     }
-    use(other, last);
+    use(other, ended === null ? last : namingAccount(last, ended));
   }, []);
+}
+
+/** The error does not name the account where the session did. */
+function namingAccount(notice: Notice, { accountId }: Session): Notice {
+  const { refusal } = notice;
+  return refusal === undefined ? notice : { ...notice, refusal: { ...refusal, accountId } };
 }
 
 /** The notice for an address that is damaged or expired. */

@@ -2,9 +2,10 @@ import { useEffect, useState } from 'preact/hooks';
 import type { LoginAnswer } from '../../../packages/client/api/api-client-answers.js';
 import type { OAuthReturn } from '../../../packages/client/api/oauth-return.js';
 import { GatehouseProblem } from '../../../packages/client/api/problem.js';
+import { isRefusalReason } from '../../../packages/client/refusal-reasons.js';
 import type { DeviceKey } from '../../../packages/client/crypto/device-key.js';
 import { clientFor } from '../server.js';
-import { done, failure, problem, type Notice, type Notify } from '../ui/notice.js';
+import { done, failure, personRefusal, problem, type Notice, type Notify } from '../ui/notice.js';
 import { returnErrorMessage } from '../i18n/failure.js';
 import { t } from '../i18n/messages.js';
 import { KeyForm, NewKeyForm } from './key-forms.js';
@@ -27,7 +28,7 @@ export function CertificateReturned({ arrival, session, ...props }: CertificateR
   useEffect(() => {
     const proof = flow.proof ?? '';
     if (code === null) {
-      close(problem(() => returnErrorMessage(error)));
+      close({ ...problem(() => returnErrorMessage(error)), refusal: returnRefusal(error) });
     } else if (flow.purpose === 'connect') {
       const claim = async (token: string) => clientFor(token).certificate.connect({ code, proof });
       const name = () => Promise.resolve(t.security.certificate);
@@ -52,7 +53,7 @@ export function ProviderReturned({ arrival, session, ...props }: ProviderReturne
   const isSignIn = answer.kind === 'known' || answer.kind === 'new';
   useEffect(() => {
     if (answer.kind === 'failed') {
-      props.close(problem(() => returnErrorMessage(answer.error)));
+      void returnProblem(provider, answer, flow !== null).then(props.close);
     } else if (flow === null || (isSignIn && proof === null)) {
       // An attacker may have started the flow, so that this person finishes it (RFC 6749, 10.12).
       props.close(problem(() => t.signIn.otherTab));
@@ -67,6 +68,28 @@ export function ProviderReturned({ arrival, session, ...props }: ProviderReturne
   ) : (
     <p class="waiting">{t.moment}</p>
   );
+}
+
+/** @param isOwn false if this tab did not start the flow: anyone can write such an address */
+async function returnProblem(
+  provider: string,
+  { error, reason, accountId }: Extract<OAuthReturn, { kind: 'failed' }>,
+  isOwn: boolean,
+): Promise<Notice> {
+  if (!isOwn) {
+    return { ...problem(() => returnErrorMessage(error)), refusal: returnRefusal(error) };
+  }
+  const name = isRefusalReason(reason) ? await providerName(provider).catch(() => provider) : '';
+  const text = () =>
+    isRefusalReason(reason)
+      ? t.refused.reasons[reason].replace('{provider}', () => name)
+      : returnErrorMessage(error);
+  return { ...problem(text), refusal: returnRefusal(error, accountId) };
+}
+
+/** @param error the code of a refusal, with `_` in place of `-` */
+function returnRefusal(error: string, accountId: string | null = null): Notice['refusal'] {
+  return personRefusal(error.replaceAll('_', '-'), accountId);
 }
 
 async function providerName(id: string): Promise<string> {

@@ -1,5 +1,6 @@
 import { deDevices } from './de-devices.js';
 import { deRefusals } from './de-refusals.js';
+import { deRefused } from './de-refused.js';
 import type { Messages } from './en.js';
 
 export const de: Messages = {
@@ -112,8 +113,6 @@ export const de: Messages = {
     waiting: (count) =>
       count === 1 ? 'Eine Anfrage wartet auf Sie' : `${count} Anfragen warten auf Sie`,
     waitingHint: 'Ein Programm auf Ihrem Computer fragt, bevor es handelt.',
-    connect: (name) => `${name} verbinden`,
-    connectHint: 'Dieser Server verlangt es. Bis dahin können Sie nur Anbieter verbinden.',
     checkKey: 'Prüfen, ob Ihr Schlüssel gespeichert ist',
     checkKeyHint:
       'Dieser Browser vergisst Ihren Schlüssel, wenn Sie sich abmelden. Um wieder hineinzukommen, brauchen Sie Ihren gespeicherten Schlüssel.',
@@ -337,6 +336,7 @@ export const de: Messages = {
   },
 
   refusals: deRefusals,
+  refused: deRefused,
 };
 
 function onSystem(system: string | null): string {

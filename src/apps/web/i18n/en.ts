@@ -1,6 +1,7 @@
 import { RETURN_ERRORS } from '../../../packages/client/return-errors.js';
 import { enDevices } from './en-devices.js';
 import { enRefusals } from './en-refusals.js';
+import { enRefused } from './en-refused.js';
 
 /** English messages of the page. The compiler checks the other languages against them. */
 export const en = {
@@ -112,8 +113,6 @@ export const en = {
     waiting: (count: number) =>
       count === 1 ? 'A request waits for you' : `${count} requests wait for you`,
     waitingHint: 'A program on your computer asks before it acts.',
-    connect: (name: string) => `Connect ${name}`,
-    connectHint: 'This server requires it. Until then you can only connect providers.',
     checkKey: 'Check that you saved your key',
     checkKeyHint:
       'This browser forgets your key when you sign out. To get back in, you need your saved key.',
@@ -317,6 +316,7 @@ export const en = {
 
   /** `{provider}` is replaced by the name of the provider. */
   refusals: enRefusals,
+  refused: enRefused,
 };
 
 /** Every text of the page, in one language. A language that lacks one does not compile. */

@@ -1,13 +1,23 @@
 import { useCallback, useRef, useState } from 'preact/hooks';
+import { GatehouseProblem } from '../../../packages/client/api/problem.js';
 import { failureMessage, requiresSignIn } from '../i18n/failure.js';
 import { t } from '../i18n/messages.js';
 import { Icon } from './icon.js';
+import { RefusalHelp } from './refusal-help.js';
 
 /** The result of an action, above the page or next to its control. */
 export interface Notice {
   readonly kind: 'done' | 'problem';
   /** Called at each rendering, so that the notice follows a change of language. */
   readonly text: () => string;
+  /** Set where the server refused the person: then the notice says what to do, and who can help. */
+  readonly refusal?: PersonRefusal | undefined;
+}
+
+interface PersonRefusal {
+  readonly code: keyof typeof t.refused.steps;
+  /** null = not known. */
+  readonly accountId: string | null;
 }
 
 /** Shows a notice instead of the last one; null clears it. */
@@ -15,7 +25,18 @@ export type Notify = (notice: Notice | null) => void;
 
 export const done = (text: Notice['text']): Notice => ({ kind: 'done', text });
 export const problem = (text: Notice['text']): Notice => ({ kind: 'problem', text });
-export const failure = (error: unknown): Notice => problem(() => failureMessage(error));
+export const failure = (error: unknown): Notice => ({
+  ...problem(() => failureMessage(error)),
+  refusal:
+    error instanceof GatehouseProblem ? personRefusal(error.code, error.accountId) : undefined,
+});
+
+/** Returns undefined for the codes that do not concern the person. */
+export function personRefusal(code: string, accountId: string | null = null): Notice['refusal'] {
+  return Object.hasOwn(t.refused.steps, code)
+    ? { code: code as PersonRefusal['code'], accountId }
+    : undefined;
+}
 
 interface NoticeLineProps {
   readonly notice: Notice | null;
@@ -31,6 +52,12 @@ export function NoticeLine({ notice, id }: NoticeLineProps) {
           <Icon name={notice.kind === 'done' ? 'check' : 'alert'} />
           <span>{notice.text()}</span>
         </p>
+      )}
+      {notice?.refusal !== undefined && (
+        <div class="steps">
+          {t.refused.steps[notice.refusal.code]}
+          <RefusalHelp accountId={notice.refusal.accountId} />
+        </div>
       )}
     </div>
   );

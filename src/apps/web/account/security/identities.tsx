@@ -1,12 +1,12 @@
 import type { AccountProfile } from '../../../../packages/client/api/api-client-answers.js';
-import { makeLoginProof } from '../../../../packages/client/crypto/login-proof.js';
 import { clientFor } from '../../server.js';
 import { Dialog, useDialog } from '../../ui/dialog.js';
 import { Icon } from '../../ui/icon.js';
 import { done, NoticeLine, useNotedAction } from '../../ui/notice.js';
 import { formatDate, formatRelative } from '../../i18n/format.js';
 import { t } from '../../i18n/messages.js';
-import { CERTIFICATE, savePendingFlow } from '../tab-state.js';
+import { goToConnect } from '../start-sign-in.js';
+import { CERTIFICATE } from '../tab-state.js';
 import type { Account, SectionProps } from '../use-account.js';
 import { SectionHead } from '../../ui/section-head.js';
 import { FormButtons } from '../../ui/form-buttons.js';
@@ -88,20 +88,6 @@ function connectable({ profile, choices, features }: Account): readonly string[]
     ...choices.connectable[profile.keyMode],
     ...(takesCertificate ? [CERTIFICATE] : []),
   ].filter((id) => !profile.identities.some(({ provider }) => provider === id));
-}
-
-async function goToConnect(token: string, provider: string): Promise<void> {
-  const { connect, certificate } = clientFor(token);
-  if (provider === CERTIFICATE) {
-    const { proof, proofHash } = await makeLoginProof();
-    const address = await certificate.startConnect(document.baseURI, proofHash);
-    savePendingFlow({ provider, proof, purpose: 'connect' });
-    location.assign(address);
-  } else {
-    const address = await connect.start(provider);
-    savePendingFlow({ provider, proof: null, purpose: 'connect' });
-    location.assign(address);
-  }
 }
 
 interface RowProps {

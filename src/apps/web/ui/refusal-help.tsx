@@ -1,0 +1,38 @@
+import { brand } from '../brand.js';
+import { t } from '../i18n/messages.js';
+import { CopyButton } from './copy-button.js';
+
+/** The account of a refused person, and who can help. @param accountId null = the page does not know it */
+export function RefusalHelp({ accountId }: { readonly accountId: string | null }) {
+  return accountId === null && brand.support === '' ? null : (
+    <dl class="help">
+      {accountId !== null && <dt>{t.overview.id}</dt>}
+      {accountId !== null && (
+        <dd class="titled">
+          <span class="code">{accountId}</span>
+          <CopyButton text={accountId} label={t.overview.id} />
+        </dd>
+      )}
+      <dt>{t.refused.askLabel}</dt>
+      <dd>
+        <Support />
+      </dd>
+    </dl>
+  );
+}
+
+function Support() {
+  const { support } = brand;
+  return isAddress(support) ? (
+    <a href={support} target="_blank" rel="noreferrer">
+      {support.replace(/^mailto:([^?]*).*$|^https:\/\//i, '$1')}
+    </a>
+  ) : (
+    <>{support === '' ? t.refused.ask : support}</>
+  );
+}
+
+/** Other schemes must not become links, whatever wrote them into the page. */
+function isAddress(support: string): boolean {
+  return /^(https:\/\/|mailto:)/i.test(support);
+}
