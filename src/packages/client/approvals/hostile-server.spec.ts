@@ -273,9 +273,11 @@ describe(judgeAnswers.name, () => {
     });
   });
 
-  it('counts a denial of a tool whose input is longer than 4 KB, and no allow', async () => {
-    const input = { command: 'x'.repeat(4096) };
-    const asked = await ask({ tool: { name: 'Bash', input } });
+  it.each<[string, Partial<AgentRequest>]>([
+    ['an input longer than 4 KB', { tool: { name: 'Bash', input: { command: 'x'.repeat(4096) } } }],
+    ['a program that takes denials only', { denyOnly: true }],
+  ])('counts a denial, and no allow, of %s', async (_title, change) => {
+    const asked = await ask(change);
     const { decision, refused } = await judge(asked, [listed(await answer(asked, 'allow'))]);
     expect([decision, refused[0]?.reason]).toEqual([null, 'too-large']);
     expect((await judge(asked, [listed(await answer(asked, 'deny'))])).decision).toMatchObject({

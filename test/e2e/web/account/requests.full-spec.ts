@@ -123,6 +123,19 @@ inChromium('requests on the account page', () => {
     expect((await asker.judge(long)).decision).toMatchObject({ choice: 'deny', isSigned: true });
   });
 
+  it('offers no allow where the agent takes a denial only, and says whose directory it is', async () => {
+    const asker = await signUp();
+    const asked = await asker.ask({ denyOnly: true, cwdOf: 'session' });
+    await openRequests();
+    await inList('npm test').click();
+    await sees('This program takes a denial only.');
+    await sees('Directory of the session');
+    expect(await button('Allow').count()).toBe(0);
+    await button('Deny').click();
+    await sees('You denied this.');
+    expect((await asker.judge(asked)).decision).toMatchObject({ choice: 'deny', isSigned: true });
+  });
+
   /** Opens the request of a tool with this input, and shows its beginning. */
   async function openInput(asker: Asker, input: object): Promise<void> {
     const { request } = await asker.ask({ tool: { name: 'Bash', input } });
