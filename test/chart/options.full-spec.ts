@@ -72,6 +72,16 @@ describe('texts of the values', () => {
     });
   });
 
+  it('names the evaluated host and the namespaces of objects and release in the notes', async () => {
+    const file = chart.VALUES_FILES.get('default') ?? '';
+    const ingress = { enabled: true, hosts: ['{{ .Release.Name }}.example.org'] };
+    const more = ['--set', 'namespaceOverride=identity', '--set-json'];
+    const text = await chart.notes(helm, file, ...more, `ingress=${JSON.stringify(ingress)}`);
+    expect(text).toContain('curl http://gate.example.org/v1/features');
+    expect(text).toContain('kubectl -n identity rollout status');
+    expect(text).toContain('helm test -n default gate');
+  });
+
   it.each(['0123', '1e3', 'true', 'null'])('keeps the name %s a text', async (name) => {
     const manifests = await render({
       nameOverride: name,
