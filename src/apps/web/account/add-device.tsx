@@ -14,15 +14,8 @@ import { deviceKeyWords } from '../../../core/protocol/device-words.js';
 import { readUserCode, showUserCode } from '../../../core/protocol/user-code.js';
 import { shownName } from '../browser-name.js';
 import { clientFor, serverUrl } from '../server.js';
-import {
-  done,
-  Loading,
-  NoticeLine,
-  problem,
-  useAction,
-  type Notice,
-  useNotedAction,
-} from '../ui/notice.js';
+import { done, Loading, NoticeLine, problem, type Notice, useNotedAction } from '../ui/notice.js';
+import { useReload } from '../ui/use-reload.js';
 import { formatDate } from '../i18n/format.js';
 import { t } from '../i18n/messages.js';
 import { Scanner } from './scanner.js';
@@ -193,7 +186,6 @@ function FindDevice({ userCode, ...props }: FindDeviceProps) {
   const { device, setDevice, session, endSession, notify } = props;
   const again = () => props.askAgain(userCode);
   const [found, setFound] = useState<FoundDevice | null>(null);
-  const { run } = useAction(notify, endSession);
   const find = async () => {
     const client = clientFor(session.token);
     const isKeyed = hasHadKey(session) || (await client.profile()).keyMode === 'keyed';
@@ -205,10 +197,11 @@ function FindDevice({ userCode, ...props }: FindDeviceProps) {
       notify(problem(() => t.add.otherKey));
     }
   };
-  const load = () => run(() => find().catch((error: unknown) => askAgainUnless(error, again)));
-  useEffect(load, []);
+  const load = () => find().catch((error: unknown) => askAgainUnless(error, again));
+  const reload = useReload(load, { notify, endSession });
+  useEffect(reload, []);
   return found === null ? (
-    <Loading retry={load} notify={notify} />
+    <Loading retry={reload} notify={notify} />
   ) : (
     <Approval userCode={userCode} found={found} {...props} />
   );

@@ -1,8 +1,8 @@
 import type { ComponentChildren, RefObject, TargetedSubmitEvent } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { GatehouseProblem, ServerUnreachable } from '../../../packages/client/api/problem.js';
+import { GatehouseProblem } from '../../../packages/client/api/problem.js';
 import type { DeviceKey } from '../../../packages/client/crypto/device-key.js';
-import { serverUrl } from '../server.js';
+import { loading } from '../server.js';
 import { Icon } from '../ui/icon.js';
 import { lazyPart } from '../ui/lazy-part.js';
 import {
@@ -13,6 +13,7 @@ import {
   type Notify,
   useNotedAction,
 } from '../ui/notice.js';
+import { useReload } from '../ui/use-reload.js';
 import { t } from '../i18n/messages.js';
 import { KeyView } from './key-view.js';
 import type { ScannerProps } from './scanner.js';
@@ -141,7 +142,8 @@ export function NewKeyForm(props: NewKeyFormProps) {
   const [refused, refuseInvitation] = useState<Notice | null>(null);
   const { notice, show, isBusy, run } = useNotedAction(endSession);
   const create = reportingInvitation(use, refuseInvitation);
-  useEffect(() => void generateKey().then(setKey, (error) => show(failure(error))), []);
+  const reload = useReload(async () => setKey(await generateKey()), { notify: show });
+  useEffect(reload, []);
   if (key === null) {
     return <NoticeLine notice={notice} />;
   }
@@ -287,12 +289,7 @@ async function generateKey(): Promise<DeviceKey> {
 
 /** Loaded on demand: a person who signs in through a provider needs no key. */
 async function keys(): Promise<typeof DeviceKey> {
-  return (await import('../../../packages/client/crypto/device-key.js').catch(explainLoading))
-    .DeviceKey;
-}
-
-function explainLoading(cause: unknown): never {
-  throw new ServerUnreachable(serverUrl(), 'a file of the page cannot be loaded', { cause });
+  return (await loading(import('../../../packages/client/crypto/device-key.js'))).DeviceKey;
 }
 
 /** Asks for the passkey. The key may be forgotten by now, in another tab. */
@@ -306,7 +303,7 @@ async function openKeptKey(accountId: string): Promise<DeviceKey> {
 }
 
 function passkeys() {
-  return import('./passkey.js').catch(explainLoading);
+  return loading(import('./passkey.js'));
 }
 
 /** @param withPasskey loads also what opens a kept key: browsers ask only soon after a click */

@@ -9,6 +9,7 @@ import { brand } from '../brand.js';
 import { clientFor } from '../server.js';
 import { lazyPart } from '../ui/lazy-part.js';
 import { useFocus } from '../ui/use-focus.js';
+import { useReload } from '../ui/use-reload.js';
 import {
   done,
   failure,
@@ -17,6 +18,7 @@ import {
   problem,
   useAction,
   type Notice,
+  type NoticeUpdate,
   type Notify,
   type Action,
 } from '../ui/notice.js';
@@ -39,27 +41,24 @@ export interface SignInProps {
   /** Code of an opened invitation link, which shows the sign-up; null = none. */
   readonly invitation: string | null;
   readonly startSession: (session: Session, notice?: Notice | null) => void;
-  readonly notify: Notify;
+  readonly notify: NoticeUpdate;
 }
 
 export function SignIn({ isFresh, invitation, startSession, notify }: SignInProps) {
   const [choices, setChoices] = useState<AuthChoices | null>(null);
   const load = async () => {
-    try {
-      const offered = authChoices(await clientFor().features());
-      const isRedirected = isFresh && (await redirectIfConfigured(offered, notify));
-      // The browser is leaving the page, so no choices are shown.
-      setChoices(isRedirected ? null : offered);
-    } catch (error) {
-      notify(failure(error));
-    }
+    const offered = authChoices(await clientFor().features());
+    const isRedirected = isFresh && (await redirectIfConfigured(offered, notify));
+    // The browser is leaving the page, so no choices are shown.
+    setChoices(isRedirected ? null : offered);
   };
-  useEffect(() => void load(), []);
+  const reload = useReload(load, { notify });
+  useEffect(reload, []);
   if (!isSecureContext) {
     return <p class="problem">{t.signIn.insecure}</p>;
   }
   return choices === null ? (
-    <Loading retry={load} notify={notify} />
+    <Loading retry={reload} notify={notify} />
   ) : (
     <Steps choices={choices} invitation={invitation} startSession={startSession} notify={notify} />
   );

@@ -12,7 +12,8 @@ import { GatehouseProblem } from '../../../packages/client/api/problem.js';
 import type { ListedRequest } from '../../../packages/client/approvals/request-routes.js';
 import { connectUpdates } from '../../../packages/client/updates/connect-updates.js';
 import { clientFor, serverUrl } from '../server.js';
-import { failure, type Notice, type Notify } from '../ui/notice.js';
+import { failure, type Notice, type NoticeUpdate } from '../ui/notice.js';
+import { useReload } from '../ui/use-reload.js';
 import { requiresSignIn } from '../i18n/failure.js';
 import type { Session } from './tab-state.js';
 
@@ -30,7 +31,7 @@ export interface AccountActions {
   readonly session: Session;
   /** @param isSignOut true if its owner ends it: then no other sign-in of this tab does */
   readonly endSession: (notice: Notice, isSignOut?: boolean) => void;
-  readonly notify: Notify;
+  readonly notify: NoticeUpdate;
   readonly reload: () => void;
   /**
    * Remembers a key of the account for the other sections.
@@ -71,41 +72,51 @@ interface LiveAccount {
 export function useAccount(
   { token }: Session,
   endSession: (notice: Notice) => void,
-  notify: Notify,
+  notify: NoticeUpdate,
 ): LiveAccount {
   const [account, setAccount] = useState<Account | null>(null);
   const isEnding = useRef(false);
   const latest = useRef(0);
-  const fail = useCallback((error: unknown) => {
-    if (!isEnding.current) {
-      (requiresSignIn(error) ? endSession : notify)(failure(error));
+  const load = useCallback(async () => {
+    const turn = (latest.current += 1);
+    try {
+      const next = await read(token);
+      if (turn === latest.current) {
+        setAccount(next);
+      }
+    } catch (error) {
+      if (turn === latest.current && !isEnding.current) {
+        throw error;
+      }
     }
-  }, []);
-  const load = useCallback(
-    async (onFailure: (error: unknown) => void) => {
-      const turn = (latest.current += 1);
-      const ifLatest = (act: () => void) => turn === latest.current && act();
-      await read(token).then(
-        (next) => ifLatest(() => setAccount(next)),
-        (error: unknown) => ifLatest(() => onFailure(error)),
-      );
-    },
-    [token],
-  );
-  const reload = useCallback(() => void load(fail), [load]);
+  }, [token]);
+  const reload = useReload(load, { notify, endSession });
   // The updates connection reports an end of the session.
-  const refresh = useCallback(() => load(() => undefined), [load]);
+  const refresh = useCallback(() => load().catch(() => undefined), [load]);
   // A layout effect also runs in a background page, before the previous session may end.
   useLayoutEffect(reload, [token]);
+  useUpdates(token, reload, (refusal) => {
+    if (!requiresSignIn(refusal)) {
+      reload();
+    } else if (!isEnding.current) {
+      endSession(failure(refusal));
+    }
+  });
+  return { account, reload, refresh, isEnding };
+}
+
+/** @param onStopped receives a lasting refusal; the first one given is kept, as `reload` is */
+function useUpdates(
+  token: string,
+  reload: () => void,
+  onStopped: (refusal: GatehouseProblem) => void,
+): void {
   useLayoutEffect(() => {
-    const onStopped = (refusal: GatehouseProblem) =>
-      requiresSignIn(refusal) ? fail(refusal) : reload();
     const handlers = { onUpdate: reload, onGap: reload, onStopped };
     // From 0: changes between the first read and the connection are then reported as a gap.
     const connection = connectUpdates({ serverUrl: serverUrl(), token, lastSeq: 0 }, handlers);
     return () => connection.close();
   }, [token]);
-  return { account, reload, refresh, isEnding };
 }
 
 async function read(token: string): Promise<Account> {

@@ -10,10 +10,17 @@ export function returnErrorMessage(error: string): string {
     : errors.refused(error);
 }
 
-/** @param nameOf returns the name of a provider. Default: its id */
-export function failureMessage(error: unknown, nameOf = (id: string) => id): string {
+/**
+ * @param nameOf returns the name of a provider. Default: its id
+ * @param hasWait false once the time is over after which the server wants to be asked again
+ */
+export function failureMessage(
+  error: unknown,
+  nameOf = (id: string) => id,
+  hasWait = true,
+): string {
   if (error instanceof GatehouseProblem) {
-    return refusalMessage(error, nameOf);
+    return refusalMessage(error, nameOf, hasWait);
   }
   if (error instanceof ServerUnreachable) {
     return t.errors.unreachable;
@@ -22,20 +29,24 @@ export function failureMessage(error: unknown, nameOf = (id: string) => id): str
 }
 
 function refusalMessage(
-  { code, message, provider, details = [], retryAfterSeconds }: GatehouseProblem,
+  { code, message, status, provider, details = [], retryAfterSeconds }: GatehouseProblem,
   nameOf: (id: string) => string,
+  hasWait: boolean,
 ): string {
   const { refusals, errors } = t;
   const known: Readonly<Record<string, string>> = {
     ...refusals,
-    'unexpected-answer': errors.unexpectedAnswer,
+    // A proxy answers for a server that is away.
+    'unexpected-answer': status >= 500 ? refusals.unavailable : errors.unexpectedAnswer,
   };
   // A newer server may send an unknown code, with its own message.
   const sentence = Object.hasOwn(known, code) ? `${known[code]}` : message;
   return [
     sentence.replace('{provider}', provider === undefined ? errors.provider : nameOf(provider)),
     ...details.map((one) => `${one.path} ${one.message}.`),
-    ...(retryAfterSeconds === undefined ? [] : [errors.retry(formatWait(retryAfterSeconds))]),
+    ...(retryAfterSeconds !== undefined && hasWait
+      ? [errors.retry(formatWait(retryAfterSeconds))]
+      : []),
   ].join(' ');
 }
 

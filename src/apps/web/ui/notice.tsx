@@ -1,4 +1,5 @@
-import { useCallback, useRef, useState } from 'preact/hooks';
+import type { Dispatch, StateUpdater } from 'preact/hooks';
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import { GatehouseProblem } from '../../../packages/client/api/problem.js';
 import { failureMessage, requiresSignIn } from '../i18n/failure.js';
 import { t } from '../i18n/messages.js';
@@ -12,6 +13,8 @@ export interface Notice {
   readonly text: () => string;
   /** Set where the server refused the person: then the notice says what to do, and who can help. */
   readonly refusal?: PersonRefusal | undefined;
+  /** The Unix milliseconds at which the text changes; undefined = never. */
+  readonly until?: number | undefined;
 }
 
 interface PersonRefusal {
@@ -23,13 +26,23 @@ interface PersonRefusal {
 /** Shows a notice instead of the last one; null clears it. */
 export type Notify = (notice: Notice | null) => void;
 
+/** {@link Notify} that can also replace only the notice that is shown. */
+export type NoticeUpdate = Dispatch<StateUpdater<Notice | null>>;
+
 export const done = (text: Notice['text']): Notice => ({ kind: 'done', text });
 export const problem = (text: Notice['text']): Notice => ({ kind: 'problem', text });
-export const failure = (error: unknown): Notice => ({
-  ...problem(() => failureMessage(error)),
-  refusal:
-    error instanceof GatehouseProblem ? personRefusal(error.code, error.accountId) : undefined,
-});
+
+/** Names the time after which the server wants to be asked again, until that time has come. */
+export function failure(error: unknown): Notice {
+  if (!(error instanceof GatehouseProblem)) {
+    return problem(() => failureMessage(error));
+  }
+  const refusal = personRefusal(error.code, error.accountId);
+  const seconds = error.retryAfterSeconds;
+  const until = seconds === undefined ? undefined : Date.now() + seconds * 1000;
+  const hasWait = () => until !== undefined && Date.now() < until;
+  return { ...problem(() => failureMessage(error, undefined, hasWait())), refusal, until };
+}
 
 /** Returns undefined for the codes that do not concern the person. */
 export function personRefusal(code: string, accountId: string | null = null): Notice['refusal'] {
@@ -45,6 +58,7 @@ interface NoticeLineProps {
 }
 
 export function NoticeLine({ notice, id }: NoticeLineProps) {
+  useRenderingAt(notice?.until);
   return (
     <div id={id} class="notice" role={notice?.kind === 'problem' ? 'alert' : 'status'}>
       {notice !== null && (
@@ -61,6 +75,17 @@ export function NoticeLine({ notice, id }: NoticeLineProps) {
       )}
     </div>
   );
+}
+
+function useRenderingAt(time: number | undefined): void {
+  const [, render] = useState(0);
+  useEffect(() => {
+    if (time === undefined) {
+      return undefined;
+    }
+    const timer = setTimeout(() => render(time), time - Date.now());
+    return () => clearTimeout(timer);
+  }, [time]);
 }
 
 /** Shown until the server has answered, and after a failure. */

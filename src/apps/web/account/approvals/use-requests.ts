@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import type {
   RequestRoutes,
   StoredRequest,
@@ -9,9 +9,8 @@ import {
   type ShownableRequest,
   type UnopenedRequest,
 } from '../../../../packages/client/approvals/answer-request.js';
-import { requiresSignIn } from '../../i18n/failure.js';
 import { clientFor, serverUrl } from '../../server.js';
-import { failure } from '../../ui/notice.js';
+import { useReload } from '../../ui/use-reload.js';
 import type { Account, AccountActions } from '../use-account.js';
 import type { AnswerKeys } from './answer-keys.js';
 import { useReloadAtExpiry } from './waiting-requests.js';
@@ -61,23 +60,20 @@ export function useRequests(
     known.current = next;
     setItems(next);
   };
-  const load = useCallback(async () => {
+  const load = async () => {
+    if (keys === undefined) {
+      return;
+    }
     const turn = (latest.current += 1);
     const { requests } = clientFor(session.token);
-    const next = await nextItems(requests, known.current, keys ?? null);
+    const next = await nextItems(requests, known.current, keys);
     if (turn === latest.current) {
       // An answer may have been sent meanwhile.
       show(next.map((item) => ({ ...item, end: item.end ?? endOf(known.current, item.id) })));
     }
-  }, [session.token, keys]);
-  const reload = useCallback(() => {
-    if (keys !== undefined) {
-      load().catch((error: unknown) =>
-        (requiresSignIn(error) ? endSession : notify)(failure(error)),
-      );
-    }
-  }, [load, keys]);
-  useEffect(reload, [account, reload]);
+  };
+  const reload = useReload(load, { notify, endSession });
+  useEffect(reload, [account, session.token, keys]);
   const waiting = (items ?? []).filter((item) => !isEnded(item));
   const ends = waiting.flatMap(({ found: { stored } }) => (stored ? [stored.expiresAt] : []));
   useReloadAtExpiry(ends, offsetMs, reload);

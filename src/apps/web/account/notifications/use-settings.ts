@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useMemo, useState } from 'preact/hooks';
+import { useEffect, useMemo, useState } from 'preact/hooks';
 import { pinMode } from '../../../../packages/client/settings/account-pin.js';
 import {
   acceptSettings,
@@ -13,9 +13,8 @@ import {
 import { requireOwnKey } from '../../../../packages/client/api/own-key.js';
 import type { AccountContent } from '../../../../packages/client/crypto/account-content.js';
 import type { DeviceKey } from '../../../../packages/client/crypto/device-key.js';
-import { clientFor } from '../../server.js';
-import { failure } from '../../ui/notice.js';
-import { requiresSignIn } from '../../i18n/failure.js';
+import { clientFor, loading } from '../../server.js';
+import { isOutage, useReload } from '../../ui/use-reload.js';
 import { pinOf, pinsOf } from '../account-pins.js';
 import type { Account, AccountActions } from '../use-account.js';
 import { rememberedKey } from '../key-memory.js';
@@ -48,29 +47,31 @@ export function useSettings(account: Account, actions: AccountActions): Settings
   const { setFields, setContent, noteRefusal, ...shown } = useConfirmed(account, token);
   const { access, refusal } = shown;
   const isLocked = encryptionMode === 'e2ee' && access.content === null;
-  const fail = (error: unknown) => (requiresSignIn(error) ? endSession : notify)(failure(error));
-  const reload = useCallback(() => {
-    if (!isLocked && refusal === null) {
-      const read = readSettings(clientFor(token), access);
-      read.then(setFields).catch(noteRefusal).catch(fail);
-    }
-  }, [token, access, isLocked, refusal]);
-  useEffect(reload, [account, reload]);
   const openWith = async (key: DeviceKey) => {
-    const { AccountContent } =
-      await import('../../../../packages/client/crypto/account-content.js');
+    const { AccountContent } = await loading(
+      import('../../../../packages/client/crypto/account-content.js'),
+    );
     const content = new AccountContent(key.bytes, id);
     await readFirst(token, key, { ...access, content }, account).then(setFields, noteRefusal);
     setContent(content);
   };
-  useEffect(() => {
-    if (isLocked && known !== null) {
-      openWith(known).catch((error: unknown) => {
+  const openKnown = (key: DeviceKey) =>
+    openWith(key).catch((error: unknown) => {
+      // After an outage, the same key opens the settings.
+      if (!isOutage(error)) {
         setKnown(null);
-        fail(error);
-      });
+      }
+      throw error;
+    });
+  const load = async () => {
+    if (isLocked) {
+      await (known === null ? undefined : openKnown(known));
+    } else if (refusal === null) {
+      await readSettings(clientFor(token), access).then(setFields).catch(noteRefusal);
     }
-  }, [isLocked, known]);
+  };
+  const reload = useReload(load, { notify, endSession });
+  useEffect(reload, [account, token, access, isLocked, refusal, known]);
   const open = async (key: DeviceKey, isEntered: boolean) => {
     await openWith(key);
     noteKey(key, isEntered);
