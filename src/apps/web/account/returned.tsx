@@ -1,4 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
+import { lazyPart } from '../ui/lazy-part.js';
+import { Icon } from '../ui/icon.js';
+import type { CodeSignInProps } from './code-sign-in.js';
 import type { LoginAnswer } from '../../../packages/client/api/api-client-answers.js';
 import type { OAuthReturn } from '../../../packages/client/api/oauth-return.js';
 import { GatehouseProblem } from '../../../packages/client/api/problem.js';
@@ -11,6 +14,10 @@ import { t } from '../i18n/messages.js';
 import { KeyForm, NewKeyForm } from './key-forms.js';
 import { sessionWithKey } from './key-memory.js';
 import type { Arrival, Session } from './tab-state.js';
+
+const CodeSignIn = lazyPart<CodeSignInProps>(async () => {
+  return (await import('./code-sign-in.js')).CodeSignIn;
+});
 
 interface ReturnedProps {
   readonly startSession: (session: Session, notice?: Notice | null) => void;
@@ -199,27 +206,69 @@ function KeyStep({ provider, answer, proof, isNew, choose, ...props }: KeyStepPr
     const login = await external.finish(provider, finish, key);
     finished(login, sessionWithKey(login, key, !isNew), startSession);
   };
-  const cancel = () => {
+  const cancel = (notice: Notice | null = null) => {
     // The unfinished login expires by itself, so a failure needs no notice.
     external.giveUp(provider, answer.pending).catch(() => undefined);
-    close(null);
+    close(notice);
   };
+  const [isByCode, showCode] = useState(false);
+  const name = useProviderName(provider);
+  if (isByCode) {
+    return <CodeSignIn startSession={startSession} close={cancel} />;
+  }
   return (
     <section aria-labelledby="finish">
-      <h1 id="finish">{isNew ? newKey.title : newKey.enter}</h1>
-      {!isNew && <p>{newKey.provider}</p>}
+      <h1 id="finish">{isNew ? newKey.title : newKey.open}</h1>
+      {!isNew && <p>{newKey.provider(name)}</p>}
       {isNew ? <NewKeyForm use={use} /> : <KeyForm use={use} isScanned />}
+      {answer.kind === 'known' && <WithoutKey name={name} useDevice={() => showCode(true)} />}
       <div class="row">
         {answer.kind === 'new' && (
           <button type="button" class="link" onClick={() => choose(isNew ? 'own-key' : 'new-key')}>
             {isNew ? newKey.haveOne : newKey.haveNone}
           </button>
         )}
-        <button type="button" class="link" onClick={cancel}>
+        <button type="button" class="link" onClick={() => cancel()}>
           {t.cancel}
         </button>
       </div>
     </section>
+  );
+}
+
+/** @returns the id until the name is known */
+function useProviderName(id: string): string {
+  const [name, show] = useState(id);
+  useEffect(() => void providerName(id).then(show, () => undefined), [id]);
+  return name;
+}
+
+interface WithoutKeyProps {
+  /** The name of the provider. */
+  readonly name: string;
+  readonly useDevice: () => void;
+}
+
+/** The ways on for a person whose account has a key that is not at hand here. */
+function WithoutKey({ name, useDevice }: WithoutKeyProps) {
+  const { lostKey, signIn } = t;
+  return (
+    <>
+      <p class="divider">{signIn.or}</p>
+      <div class="stack">
+        <button type="button" onClick={useDevice}>
+          <Icon name="phone" />
+          {signIn.otherDevice}
+        </button>
+        <p class="hint">{lostKey.otherDeviceHint}</p>
+      </div>
+      <details>
+        <summary>{lostKey.title}</summary>
+        <p>{lostKey.first}</p>
+        <p>{lostKey.loss}</p>
+        <p>{lostKey.administrator(name)}</p>
+      </details>
+    </>
   );
 }
 

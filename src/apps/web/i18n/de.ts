@@ -64,14 +64,25 @@ export const de: Messages = {
     ready: 'Ihr Konto ist bereit.',
     haveOne: 'Ich habe schon einen Geräteschlüssel',
     haveNone: 'Ich habe keinen Geräteschlüssel',
-    provider:
-      'Der Anbieter hat Sie erkannt. Für die Daten Ihres Kontos ist zusätzlich der Geräteschlüssel nötig.',
-    enter: 'Geräteschlüssel eingeben',
+    provider: (name) =>
+      `Sie haben sich über ${name} angemeldet. Zu diesem Konto gehört auch ein Geräteschlüssel, den dieser Browser nicht hat.`,
+    open: 'Konto in diesem Browser öffnen',
     checksum:
       'Die letzten sechs Zeichen sind eine Prüfsumme: Ein Schlüssel mit Tippfehler wird erkannt, bevor etwas gesendet wird.',
     userName: 'Geräteschlüssel',
     invitation: 'Einladungscode',
     invitationHint: 'Vom Betreiber dieses Servers. Großschreibung und Bindestriche sind egal.',
+  },
+
+  lostKey: {
+    title: 'Ich habe meinen Schlüssel verloren',
+    otherDeviceHint:
+      'Eine App, ein Computer oder ein Browser, der angemeldet ist, bestätigt diesen mit einem Code.',
+    first:
+      'Suchen Sie ihn zuerst: im Passwortmanager, auf dem gedruckten Blatt und auf jedem angemeldeten Gerät. Eine App oder ein Computer mit dem Schlüssel fügt diesen Browser hinzu und zeigt den Schlüssel noch einmal an.',
+    loss: 'Gibt es ihn auf keinem Gerät und in keiner Kopie mehr, kann ihn niemand wiederherstellen, und die damit verschlüsselten Daten bleiben unlesbar.',
+    administrator: (name) =>
+      `Dann kann die Administration dieses Servers das Konto löschen, damit Sie ein neues erstellen. Nennen Sie das Konto bei ${name}, mit dem Sie sich angemeldet haben.`,
   },
 
   kind: {

@@ -65,13 +65,26 @@ export const en = {
     ready: 'Your account is ready.',
     haveOne: 'I already have a device key',
     haveNone: 'I have no device key',
-    provider: 'The provider identified you. The data of your account also needs its device key.',
-    enter: 'Enter your device key',
+    provider: (name: string) =>
+      `You signed in through ${name}. This account also has a device key, and this browser does not have it.`,
+    open: 'Open your account in this browser',
     checksum:
       'The last six characters are a checksum: a key with a typing mistake is refused before anything is sent.',
     userName: 'device key',
     invitation: 'Invitation code',
     invitationHint: 'From the operator of this server. Capital letters and dashes do not matter.',
+  },
+
+  /** A person whose account has a key that is not at hand. */
+  lostKey: {
+    title: 'I lost my key',
+    otherDeviceHint:
+      'An app, a computer or a browser that is signed in approves this one by a code.',
+    first:
+      'Look for it first: in your password manager, on the printed sheet, and on each device that is signed in. An app or a computer that has the key adds this browser, and shows the key again.',
+    loss: 'If no device and no copy has the key, nobody can restore it, and its encrypted data cannot be read any more.',
+    administrator: (name: string) =>
+      `An administrator of this server can then delete the account, so that you create a new one. Name the account of ${name} with which you signed in.`,
   },
 
   kind: {

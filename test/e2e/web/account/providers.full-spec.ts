@@ -94,7 +94,7 @@ inChromium('the account page, on a server with both kinds of account', () => {
     await visitor.close();
     await openPage();
     await through('berta');
-    await sees('Enter your device key');
+    await sees('Open your account in this browser');
     await useKey(formatDeviceKey(randomBytes(32)));
     await sees('This key has no account on this server.');
     await useKey(key);
