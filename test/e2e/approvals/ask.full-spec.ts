@@ -330,11 +330,16 @@ describe('gatehouse hook', () => {
       `#!/bin/sh\nexec '${process.execPath}' '${CLI}' "$@"\n`,
       { mode: 0o700 },
     );
-    const client = `{ postSessionIdPermissionsPermissionId: async (call) => console.log(JSON.stringify(call)) }`;
+    const client = `{
+      session: { get: async () => ({ data: { parentID: 'ses_parent' } }) },
+      postSessionIdPermissionsPermissionId: async (call) => console.log(JSON.stringify(call)),
+    }`;
+    const { stop } = inputsOf('opencode');
     const { directory, ...event } = inputsOf('opencode')['permission'] as { directory: string };
     const program = `${plugin}
       const { event } = await Gatehouse({ client: ${client}, directory: ${JSON.stringify(directory)} });
       await event({ event: { type: 'message.updated', properties: {} } });
+      await event({ event: ${JSON.stringify(stop)} });
       await event({ event: ${JSON.stringify(event)} });`;
     const env = {
       ...asker.env,
@@ -354,6 +359,8 @@ describe('gatehouse hook', () => {
       },
       body: { response: 'once' },
     });
+    const bodies = receiver.received.map(({ rawBody }) => rawBody.toString());
+    expect(bodies.filter((body) => body.includes('"ready"'))).toEqual([]);
   });
 
   it('offers a denial only where an allow would override rules of the agent', async () => {
