@@ -49,7 +49,7 @@ it.each<[string, chart.JsonObject, number, readonly string[]]>([
     'no way to log in',
     { config: { AUTH_KEY_CHALLENGE_ENABLED: false } },
     1,
-    ['No way to log in is left'],
+    ['No way to sign in is left'],
   ],
   [
     'forwarded certificates without trusted proxies',

@@ -51,7 +51,7 @@ export interface Services {
  * The administration API is an application of its own: no route, guard or hook of one port exists
  * on the other. Routes: /admin/v1/me, /admin/v1/login and …/callback, /admin/v1/logout,
  * /admin/v1/accounts and below, /admin/v1/audit, /admin/v1/overview, /admin/v1/providers,
- * /admin/v1/policy and …/plan, /admin/v1/invitations and …/:id, /admin/v1/logins,
+ * /admin/v1/policy, …/plan and …/variables, /admin/v1/invitations and …/:id, /admin/v1/logins,
  * /admin/v1/resource-servers, /admin/v1/signals, …/:provider/unmatched and …/:provider/end-refusal.
  */
 @Module({})

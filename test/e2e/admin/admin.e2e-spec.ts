@@ -156,7 +156,7 @@ describe('the administration API', () => {
         explain: {
           decision: 'allowed',
           code: null,
-          reasons: expect.arrayContaining(['The login method key_challenge is allowed.']),
+          reasons: expect.arrayContaining(['The sign-in method key_challenge is allowed.']),
           providers: [{ provider: 'people', isRequired: true, verdict: { status: 'eligible' } }],
         },
       });

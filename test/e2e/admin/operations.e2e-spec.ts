@@ -115,11 +115,39 @@ describe('the operations of the administration API', () => {
       policy: { sentences: expect.any(Array), findings: expect.any(Array) },
     });
     expect(Number(body['lose'])).toBeGreaterThanOrEqual(2);
+    expect(body['policy']).toMatchObject({
+      sentences: expect.arrayContaining([
+        'To be eligible at people, a person must be in one of the groups: directors.',
+      ]),
+    });
     const none = await plan({ environment: {} });
     expect(none.body).toMatchObject({ lose: 0, gain: 0 });
     expect((await reader.get('/policy')).body).toEqual(present);
     const freed = await plan({ environment: { AUTH_REQUIRED_LOGIN_PROVIDERS: '' } });
     expect(freed.body).toMatchObject({ lose: 0 });
+  });
+
+  it('lists the present variables without secrets, from which a plan changes nothing', async () => {
+    const { body: policy } = await reader.get('/policy');
+    const { body, text } = await reader.get('/policy/variables');
+    const variables = body['variables'] as { name: string; value: string; isSet: boolean }[];
+    expect(variables).toContainEqual({
+      ...{ name: 'AUTH_REQUIRED_LOGIN_PROVIDERS', value: 'people', isSet: true },
+    });
+    expect(variables).toContainEqual({
+      ...{ name: 'AUTH_OFFBOARDING_STRICT', value: 'false', isSet: false },
+    });
+    expect(text).toContain(fixture.provider.issuer);
+    expect(text).not.toMatch(/secret"|_FILE"|_PATH"/i);
+    const environment = Object.fromEntries(variables.map(({ name, value }) => [name, value]));
+    const planned = await call(reader, 'POST', '/admin/v1/policy/plan', {
+      token: tokens.reader,
+      body: { environment },
+    });
+    expect({ status: planned.status, ...planned.body }).toMatchObject({
+      ...{ status: 200, lose: 0, gain: 0, names: {} },
+      policy: { statements: policy['statements'] },
+    });
   });
 
   it.each([

@@ -114,7 +114,7 @@ describe('the commands of administrators', () => {
     });
     const { stdout } = await gatehouse('policy', 'explain', person.accountId);
     expect(stdout).toContain(`${person.accountId} is allowed.`);
-    expect(stdout).toContain('The login method key_challenge is allowed.');
+    expect(stdout).toContain('The sign-in method key_challenge is allowed.');
     expect(stdout).toContain('Rule groupsAny: staff');
     expect(stdout).toContain('"groups":["staff"]');
     expect(stdout).toContain('By these rules: eligible.');

@@ -8,7 +8,14 @@ import {
   type AdmissionEntry,
 } from '../admission/admission.js';
 import { revocationBounds } from '../admission/revocation.js';
+import {
+  capabilitiesOf,
+  isRestricted,
+  requiresDirectory,
+  type ProviderRules,
+} from '../eligibility/provider-rules.js';
 import { state } from '../messages/messages.js';
+import type { AllowRule } from '../messages/policy-messages.js';
 import type { Statement } from '../messages/statement.js';
 import type { OperatorPolicy } from '../operator-policy.js';
 
@@ -19,12 +26,15 @@ export function describePolicy(policy: OperatorPolicy): string[] {
   return policyStatements(policy).map(({ message }) => message);
 }
 
-/** In the order sign-up, login, offboarding, revocation, backends, storage. */
+/** In the order sign-up, login, eligibility, revocation, backends, storage. */
 export function policyStatements(policy: OperatorPolicy): Statement[] {
   const table = admissionTable(policy);
   return [
     ...signupSentences(table),
     ...loginSentences(table, policy),
+    ...requirementSentences(policy),
+    ...policy.providers.flatMap(eligibilitySentences),
+    ...certificateSentences(policy),
     ...offboardingSentences(policy),
     ...revocationSentences(policy),
     ...resourceServerSentences(policy),
@@ -68,11 +78,42 @@ function loginSentences(table: readonly AdmissionEntry[], { auth }: OperatorPoli
   ];
 }
 
-function offboardingSentences(policy: OperatorPolicy): Sentence[] {
-  const { requiredLoginProviders: providers, offboarding } = policy.auth;
+function requirementSentences(policy: OperatorPolicy): Sentence[] {
+  const { requiredLoginProviders: providers } = policy.auth;
   return [
     providers.length === 0 ? state('required-none') : state('required-providers', { providers }),
     acceptsKeyless(policy) && state('keyless-served'),
+  ];
+}
+
+function eligibilitySentences(provider: ProviderRules): Sentence[] {
+  const { users, emailDomains, groupsAny, groupsAll, orgs, orgMatch } =
+    capabilitiesOf(provider).rules;
+  const orgsRule = orgMatch === 'all' ? 'orgsAll' : 'orgsAny';
+  const rules = { users, emailDomains, groupsAny, groupsAll, [orgsRule]: orgs };
+  return [
+    !isRestricted(provider) && state('provider-open', { provider: provider.id }),
+    ...allowRules(provider.id, rules),
+    requiresDirectory(provider) && state('provider-directory', { provider: provider.id }),
+  ];
+}
+
+function certificateSentences({ mtls }: OperatorPolicy): Sentence[] {
+  const { allowedIssuers: issuers, allowedEmailDomains: emailDomains } = mtls;
+  return mtls.enabled ? allowRules(CERTIFICATES, { issuers, emailDomains }) : [];
+}
+
+function allowRules(
+  provider: string,
+  rules: { readonly [Rule in AllowRule]?: readonly string[] },
+): Statement[] {
+  return (Object.entries(rules) as [AllowRule, readonly string[]][])
+    .filter(([, values]) => values.length > 0)
+    .map(([rule, values]) => state('provider-rule', { provider, rule, values }));
+}
+
+function offboardingSentences({ auth: { offboarding } }: OperatorPolicy): Sentence[] {
+  return [
     offboarding.enabled
       ? state('rechecked', { seconds: offboarding.intervalSeconds })
       : state('not-rechecked'),

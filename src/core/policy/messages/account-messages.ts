@@ -20,16 +20,16 @@ export const ACCOUNT_MESSAGES = {
   'identity-not-confirmed': ({ provider }: OfProvider, words) =>
     `${words.provider(provider)} is required, and does not confirm its identity.`,
   'identity-login-expired': ({ provider }: OfProvider, words) =>
-    `${words.provider(provider)} gave nothing to ask it with, and the last login there is older than the interval: the person has to log in there again.`,
+    `${words.provider(provider)} issued no refresh token, and the last sign-in there is older than the interval: the person must sign in again.`,
   'identity-not-linked': ({ provider }: OfProvider, words) =>
     `${words.provider(provider)} is required, and no identity of it is linked.`,
   'backend-allowed': ({ name }: { readonly name: string }) => `${name}: its sessions get tokens.`,
   'backend-refused': ({ name, provider, code }: RefusedBackend, words) =>
     `${name}: its sessions get no token (${provider === null ? '' : `${words.provider(provider)}: `}${words.reason(code)}).`,
   'login-allowed': ({ method }: { readonly method: string }, { provider }) =>
-    `The login method ${provider(method)} is allowed.`,
+    `The sign-in method ${provider(method)} is allowed.`,
   'login-refused': ({ method, variable, code }: RefusedLogin, { provider, reason }) =>
-    `The login method ${provider(method)} is refused by ${variable}: ${reason(code)}.`,
+    `The sign-in method ${provider(method)} is refused by ${variable}: ${reason(code)}.`,
 
   'identity-absent': () => 'No identity is linked: provider-required.',
   'identity-linked': ({ name, status, reason }: Judged & { readonly name: string }, words) =>
@@ -52,7 +52,7 @@ export const ACCOUNT_MESSAGES = {
   'signal-disabled': ({ at }: Reported, { time }) =>
     `The provider disabled the person by a signal on ${time(at)}.`,
   'signed-out': ({ at }: Reported, { time }) =>
-    `The provider ended all sessions of the person on ${time(at)} (universal logout). The next login at the provider ends that.`,
+    `The provider ended all sessions of the person on ${time(at)} (universal logout). The next sign-in at the provider ends that.`,
 } satisfies MessageTable;
 
 interface Reported {

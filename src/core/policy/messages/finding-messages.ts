@@ -21,40 +21,40 @@ export const FINDING_MESSAGES = {
   'required-provider-not-configured': ({ provider }: OfProvider) =>
     `AUTH_REQUIRED_LOGIN_PROVIDERS names ${provider}, which is not configured: every account is refused until it is.`,
   'no-login-method': () =>
-    'No way to log in is left: device keys, keyless providers and certificates are all off or incomplete.',
+    'No way to sign in is left: device keys, keyless providers and certificates are all off or incomplete.',
   'keyless-provider-not-configured': ({ provider }: OfProvider) =>
-    `SERVICE_FEATURE_AUTH_OAUTH__KEYLESS_PROVIDERS names ${provider}, which is not configured: no user can log in through it.`,
+    `SERVICE_FEATURE_AUTH_OAUTH__KEYLESS_PROVIDERS names ${provider}, which is not configured: no user can sign in through it.`,
   'keyless-accounts-need-plaintext': () =>
     'Keyless accounts are on, but SERVICE_FEATURE_ENCRYPTION__STORAGE_POLICY is required_e2ee: they stay off. Use optional or plaintext_only.',
   'keyless-login-without-accounts': () =>
-    'Keyless OAuth login is on, but SERVICE_FEATURE_E2EE__KEYLESS_ACCOUNTS_ENABLED is off: no user can log in that way.',
+    'Keyless OAuth sign-in is on, but SERVICE_FEATURE_E2EE__KEYLESS_ACCOUNTS_ENABLED is off: no user can sign in that way.',
   'plaintext-only-without-keyless': () =>
-    'The storage policy is plaintext_only and keyless accounts are off: only keyed accounts can log in, and what they encrypt is refused.',
+    'The storage policy is plaintext_only and keyless accounts are off: only keyed accounts can sign in, and what they encrypt is refused.',
   'mtls-without-keyless': () =>
-    'Login with certificates is on, but it needs keyless accounts and a storage policy other than required_e2ee. (Where AUTH_REQUIRED_LOGIN_PROVIDERS names mtls, accounts with device keys connect one.)',
+    'Sign-in with certificates is on, but it needs keyless accounts and a storage policy other than required_e2ee. (Where AUTH_REQUIRED_LOGIN_PROVIDERS names mtls, accounts with device keys connect one.)',
   'mtls-unreachable': () =>
     'Forwarded certificates are on, but no proxy is trusted to forward them: set SERVICE_FEATURE_AUTH_MTLS__TRUST_FORWARDED_HEADERS and SERVICE_FEATURE_AUTH_MTLS__TRUSTED_PROXIES.',
   'signup-provider-not-configured': ({ provider }: OfProvider) =>
     `AUTH_SIGNUP_PROVIDERS names ${provider}, which is not configured: no user can sign up through it.`,
   'oauth-not-configured': ({ provider }: OfProvider) =>
-    `${provider} is configured, but its callback at this server or the address that browsers return to is not known: no user can log in or connect through it. Set SERVICE_PUBLIC_URL; or its redirect address, with SERVICE_WEBAPP_URL or SERVICE_WEBAPP_OAUTH_RETURN_URL_BASE.`,
+    `${provider} is configured, but its callback at this server or the address that browsers return to is not known: no user can sign in or connect through it. Set SERVICE_PUBLIC_URL; or its redirect address, with SERVICE_WEBAPP_URL or SERVICE_WEBAPP_OAUTH_RETURN_URL_BASE.`,
   'resource-server-admits-no-account': ({ backend }: { readonly backend: string }) =>
-    `The backend ${backend} admits no account: allowKeyless is false in its entry, and accounts with a device key cannot log in here. Set AUTH_KEY_CHALLENGE_ENABLED, or allowKeyless.`,
+    `The backend ${backend} admits no account: allowKeyless is false in its entry, and accounts with a device key cannot sign in here. Set AUTH_KEY_CHALLENGE_ENABLED, or allowKeyless.`,
   'trusts-every-peer': () =>
     'A list of trusted proxies holds every address: anyone who reaches the server directly can forge what a proxy says.',
 
   'no-signup-method': ({ variable }: OfVariable) =>
     `No account can be created: ${variable} refuses new device keys, and no provider or certificate may create an account.`,
   'keyless-oauth-without-providers': () =>
-    'Keyless OAuth login is on, but SERVICE_FEATURE_AUTH_OAUTH__KEYLESS_PROVIDERS is empty: an empty list allows no provider.',
+    'Keyless OAuth sign-in is on, but SERVICE_FEATURE_AUTH_OAUTH__KEYLESS_PROVIDERS is empty: an empty list allows no provider.',
   'answers-without-keys': () =>
     'SERVICE_FEATURE_ANSWERS__ENABLED is on, but no account can have a key: people can deny requests of their programs, and never allow one. Leave it empty, or offer device keys and encrypted content.',
   'signup-provider-on-plaintext-only': () =>
     'AUTH_SIGNUP_PROVIDERS creates keyed accounts, which a plaintext_only server does not offer: use keyless auto-provisioning.',
   'client-challenges-accepted': () =>
-    'AUTH_REQUIRE_SERVER_CHALLENGE is false: a login with a challenge that the client made never expires: a captured one can be sent again and again, each time for a new token. Set it to true once all clients ask /v1/auth/challenge (servers first, then clients, then true).',
+    'AUTH_REQUIRE_SERVER_CHALLENGE is false: a sign-in with a challenge that the client made never expires: a captured one can be sent again and again, each time for a new token. Set it to true once all clients ask /v1/auth/challenge (servers first, then clients, then true).',
   'login-origin-unknown': () =>
-    'Neither SERVICE_PUBLIC_URL nor SERVICE_LOGIN_ORIGINS is set: clients that reach this server by a name or at a public address refuse its challenges, and can neither sign up nor log in with a device key. Set SERVICE_PUBLIC_URL to the address that they use.',
+    'Neither SERVICE_PUBLIC_URL nor SERVICE_LOGIN_ORIGINS is set: clients that reach this server by a name or at a public address refuse its challenges, and can neither sign up nor sign in with a device key. Set SERVICE_PUBLIC_URL to the address that they use.',
   'public-url-without-tls': () =>
     'SERVICE_PUBLIC_URL starts with http://, but SERVICE_TLS_CERT_PATH makes PORT serve HTTPS only: clients and browsers that use that address get no answer, unless a proxy listens there. Use https://.',
   'anonymous-signup-on-public-server': () =>
@@ -74,19 +74,19 @@ export const FINDING_MESSAGES = {
   'allowlists-without-offboarding': () =>
     'A provider has an allowlist, but offboarding is off: a person removed from it keeps access.',
   'allowlist-not-checked-again': ({ provider }: OfProvider) =>
-    `${provider} has an allowlist and stores no refresh token: it is not checked again without the person. Where it decides about access, a login there counts for AUTH_OFFBOARDING_INTERVAL_SECONDS, then the person has to log in again (provider-required). Leave storeRefreshToken out, or set it to true.`,
+    `${provider} has an allowlist and stores no refresh token: it is not checked again without the person. Where it decides about access, a sign-in there counts for AUTH_OFFBOARDING_INTERVAL_SECONDS, then the person has to sign in again (provider-required). Leave storeRefreshToken out, or set it to true.`,
   'refresh-token-scope-missing': ({ provider }: OfProvider) =>
-    `${provider} has an allowlist and is not asked for the scope offline_access: most providers give a refresh token for it only. Where it gives none and decides about access, people have to log in there again after each AUTH_OFFBOARDING_INTERVAL_SECONDS. gatehouse doctor providers shows what it lists.`,
+    `${provider} has an allowlist and is not asked for the scope offline_access: most providers give a refresh token for it only. Where it gives none and decides about access, people have to sign in there again after each AUTH_OFFBOARDING_INTERVAL_SECONDS. gatehouse doctor providers shows what it lists.`,
   'graph-scope-missing': ({ provider }: OfProvider) =>
-    `${provider} reads groups from Microsoft Graph, but its scopes name none of its permissions: people whose groups do not fit into the token cannot log in, and re-checks of them are unknown. Add GroupMember.Read.All, with the consent of an administrator.`,
+    `${provider} reads groups from Microsoft Graph, but its scopes name none of its permissions: people whose groups do not fit into the token cannot sign in, and re-checks of them are unknown. Add GroupMember.Read.All, with the consent of an administrator.`,
   'github-app-id-missing': () =>
     'GITHUB_CLIENT_ID is of a GitHub App, but memberships are read with the tokens of people: those do not show that a person was removed from an organisation, so a removed member stays eligible. Set AUTH_GITHUB_APP_ID and AUTH_GITHUB_APP_PRIVATE_KEY, and leave AUTH_GITHUB_ORG_MEMBERSHIP_SOURCE out.',
   'certificates-not-checked-again': () =>
-    'Certificates log in, but AUTH_OFFBOARDING_ENABLED is false: one that is revoked keeps access until its tokens end.',
+    'Certificates sign people in, but AUTH_OFFBOARDING_ENABLED is false: one that is revoked keeps access until its tokens end.',
   'keyless-without-offboarding': ({ providers }: { readonly providers: readonly string[] }) =>
-    `Accounts without device keys log in through ${providers.join(', ')}, but offboarding is off: their identities are never checked again, so a person who leaves keeps access until the next login there. Set AUTH_OFFBOARDING_ENABLED.`,
+    `Accounts without device keys sign in through ${providers.join(', ')}, but offboarding is off: their identities are never checked again, so a person who leaves keeps access until the next sign-in there. Set AUTH_OFFBOARDING_ENABLED.`,
   'keyless-not-checked-again': ({ provider }: OfProvider) =>
-    `${provider} opens accounts without device keys and stores no refresh token: a login there counts for AUTH_OFFBOARDING_INTERVAL_SECONDS, then the person has to log in again (provider-required). Set storeRefreshToken.`,
+    `${provider} opens accounts without device keys and stores no refresh token: a sign-in there counts for AUTH_OFFBOARDING_INTERVAL_SECONDS, then the person has to sign in again (provider-required). Set storeRefreshToken.`,
   'allowlist-entry-can-be-chosen': ({ provider, entries, claim }: ChoosableEntries) =>
     `allow.usersAllowlist of ${provider} has ${quoted(entries)}, which the claim ${claim} can match: at many providers people choose it themselves. Write sub:<subject> or email:<address>, or login:<name> where only an administrator can set it.`,
   'directory-name-can-be-chosen': ({ provider, claim }: ChoosableName) =>
@@ -98,7 +98,7 @@ export const FINDING_MESSAGES = {
   'opt-out-without-optional-policy': () =>
     'SERVICE_FEATURE_ENCRYPTION__ALLOW_ACCOUNT_OPTOUT has an effect only with the storage policy optional.',
   'auto-redirect-target-unavailable': ({ provider }: OfProvider) =>
-    `The automatic redirect goes to ${provider}, which is not available for logging in: clients show the choice instead.`,
+    `The automatic redirect goes to ${provider}, which is not available for signing in: clients show the choice instead.`,
 
   'older-clients-on-plaintext-only': () =>
     `The storage policy is plaintext_only: older clients fail when what they encrypt is refused. ${UPGRADE} set ${STORAGE_POLICY}=optional.`,

@@ -6,11 +6,25 @@ interface Providers {
 
 const SIGNUP_REFUSALS: Readonly<Record<string, string>> = {
   AUTH_ANONYMOUS_SIGNUP_ENABLED: 'anonymous sign-up is off',
-  AUTH_KEY_CHALLENGE_ENABLED: 'login with a device key is off',
+  AUTH_KEY_CHALLENGE_ENABLED: 'sign-in with a device key is off',
   SERVICE_FEATURE_ENCRYPTION__STORAGE_POLICY: 'encrypted content is not stored',
 };
 
-/** The policy, in the order sign-up, login, offboarding, revocation, backends, storage. */
+/** Allow rules, in the order in which an identity is judged by them. */
+export type AllowRule =
+  'users' | 'emailDomains' | 'groupsAny' | 'groupsAll' | 'orgsAny' | 'orgsAll' | 'issuers';
+
+const ALLOW_RULES: Readonly<Record<AllowRule, string>> = {
+  users: 'be one of',
+  emailDomains: 'have an e-mail address of',
+  groupsAny: 'be in one of the groups',
+  groupsAll: 'be in all of the groups',
+  orgsAny: 'be a member of one of the organisations',
+  orgsAll: 'be a member of all of the organisations',
+  issuers: 'have a certificate of one of the issuers',
+};
+
+/** The policy, in the order sign-up, login, eligibility, revocation, backends, storage. */
 export const POLICY_MESSAGES = {
   'signup-open': () => 'Anyone who can reach this server can create an account.',
   'signup-invited': () => 'A new device key needs an invitation.',
@@ -19,22 +33,28 @@ export const POLICY_MESSAGES = {
   'signup-providers': ({ providers }: Providers, words) =>
     `An account with device keys can be created through ${anyOf(providers, words)}.`,
   'signup-keyless': ({ providers }: Providers, words) =>
-    `The first login through ${anyOf(providers, words)} creates an account without device keys.`,
+    `The first sign-in through ${anyOf(providers, words)} creates an account without device keys.`,
   'signup-certificate': () =>
-    'The first login with a client certificate creates an account without device keys.',
+    'The first sign-in with a client certificate creates an account without device keys.',
 
   'login-key': ({ isChallenged }: { readonly isChallenged: boolean }) =>
-    `An existing account logs in with its device key${isChallenged ? ', signing a challenge of this server' : ''}.`,
-  'login-key-off': () => 'Login with a device key is off.',
+    `An existing account signs in with its device key${isChallenged ? ', signing a challenge of this server' : ''}.`,
+  'login-key-off': () => 'Sign-in with a device key is off.',
   'login-keyless': ({ providers }: Providers, words) =>
-    `Accounts without device keys log in through ${anyOf(providers, words)}.`,
-  'login-certificate': () => 'Accounts without device keys log in with a client certificate.',
+    `Accounts without device keys sign in through ${anyOf(providers, words)}.`,
+  'login-certificate': () => 'Accounts without device keys sign in with a client certificate.',
 
   'required-none': () => 'No identity provider is required to use the server.',
   'required-providers': ({ providers }: Providers, words) =>
     `To use the server, an account must be connected to ${allOf(providers, words)} and be eligible there.`,
   'keyless-served': () =>
     'An account without device keys is served only while one of its identities is eligible.',
+  'provider-open': ({ provider }: { readonly provider: string }, words) =>
+    `Anyone with an identity at ${words.provider(provider)} is eligible there.`,
+  'provider-rule': ({ provider, rule, values }: ProviderRule, words) =>
+    `To be eligible at ${words.provider(provider)}, a person must ${ALLOW_RULES[rule]}: ${values.join(', ')}.`,
+  'provider-directory': ({ provider }: { readonly provider: string }, words) =>
+    `To be eligible at ${words.provider(provider)}, a person must be active in its directory.`,
   rechecked: ({ seconds }: { readonly seconds: number }) =>
     `Eligibility is checked again every ${duration(seconds)}.`,
   'not-rechecked': () => 'Eligibility is not checked again after an identity is linked.',
@@ -63,6 +83,12 @@ export const POLICY_MESSAGES = {
   'plain-readable': () =>
     'Content that is not end-to-end encrypted is stored readable in the database, in whole or in part.',
 } satisfies MessageTable;
+
+interface ProviderRule {
+  readonly provider: string;
+  readonly rule: AllowRule;
+  readonly values: readonly string[];
+}
 
 interface Backend extends Providers {
   readonly name: string;

@@ -3,7 +3,7 @@ export type Parameter = string | number | boolean | null | readonly string[];
 
 /** Words of a message that depend on its reader. */
 export interface Wording {
-  /** Name of a provider or of a login method. */
+  /** Name of a provider or of a sign-in method. */
   readonly provider: (id: string) => string;
   /** Name of an eligibility reason or of an error code. */
   readonly reason: (code: string) => string;

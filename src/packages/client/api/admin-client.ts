@@ -19,6 +19,7 @@ export type AdminResourceServers = Readonly<Schemas['AdminResourceServersDto']>;
 export type AdminSignals = Readonly<Schemas['AdminSignalsDto']>;
 export type UnmatchedPage = Readonly<Schemas['UnmatchedPageDto']>;
 export type AdminPolicy = Readonly<Schemas['AdminPolicyDto']>;
+export type AdminPolicyVariables = Readonly<Schemas['PresentVariablesDto']>;
 export type AdminPlan = Readonly<Schemas['PlanDto']>;
 export type AdminInvitation = Readonly<Schemas['InvitationDto']>;
 export type AdminInvitationPage = Readonly<Schemas['InvitationPageDto']>;
@@ -118,6 +119,11 @@ export class GatehouseAdmin {
 
   policy(): Promise<AdminPolicy> {
     return this.get('/policy');
+  }
+
+  /** Returns the variables that a plan may change, without secrets. */
+  policyVariables(): Promise<AdminPolicyVariables> {
+    return this.get('/policy/variables');
   }
 
   /** @param environment variables that would change */

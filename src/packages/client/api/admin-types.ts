@@ -284,6 +284,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/admin/v1/policy/variables": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The variables that a plan may change, with their present values.
+         * @description Without secrets and names of files. Providers of a file are given as text.
+         */
+        get: operations["AdminPolicyController_variables"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/admin/v1/policy/plan": {
         parameters: {
             query?: never;
@@ -696,6 +716,16 @@ export interface components {
             /** @description What may not be meant, errors first. */
             findings: components["schemas"]["FindingDto"][];
         };
+        PresentVariableDto: {
+            name: string;
+            /** @description As text, as the environment has it or would have it. */
+            value: string;
+            /** @description False: the value is the default. */
+            isSet: boolean;
+        };
+        PresentVariablesDto: {
+            variables: components["schemas"]["PresentVariableDto"][];
+        };
         PlanRequestDto: {
             /**
              * @description Variables that would change, by their names; the others stay as they are. An empty text is the default. Not those that name files or hold secrets, except AUTH_PROVIDERS_CONFIG_JSON, whose entries need no credentials and may name no files.
@@ -733,6 +763,10 @@ export interface components {
             losing: string[];
             /** @description Ids of some that would get it. */
             gaining: string[];
+            /** @description Logins or e-mail addresses of those accounts by id, where a provider reported one. */
+            names: {
+                [key: string]: string;
+            };
             /** @description The backends of the present and of the changed policy. */
             resourceServers: components["schemas"]["PlannedResourceServerDto"][];
             /** @description The changed policy. */
@@ -2344,6 +2378,61 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["AdminPolicyDto"];
+                };
+            };
+            /** @description `missing-token`, `invalid-token`, `token-expired` */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDto"];
+                };
+            };
+            /** @description `origin-not-allowed` */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDto"];
+                };
+            };
+            /** @description `rate-limited` */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDto"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDto"];
+                };
+            };
+        };
+    };
+    AdminPolicyController_variables: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PresentVariablesDto"];
                 };
             };
             /** @description `missing-token`, `invalid-token`, `token-expired` */

@@ -5,6 +5,7 @@ import {
   AccountSearchRepository,
   type AccountPage,
 } from '../../storage/repositories/account-search.repository.js';
+import { AccountAdminRepository } from '../../storage/repositories/account-admin.repository.js';
 import { AdministrationCountsRepository } from '../../storage/repositories/administration-counts.repository.js';
 import type { PlanDto } from './admin-policy.dto.js';
 import { AdminPolicyService, inWords } from './admin-policy.service.js';
@@ -19,6 +20,7 @@ export class AdminPlanService {
   constructor(
     private readonly policy: AdminPolicyService,
     private readonly searches: AccountSearchRepository,
+    private readonly accounts: AccountAdminRepository,
     private readonly counts: AdministrationCountsRepository,
     private readonly runtime: Runtime,
   ) {}
@@ -35,7 +37,13 @@ export class AdminPlanService {
     if (isSample && judged < SAMPLE) {
       await this.addBehind(tally, null, SAMPLE - judged);
     }
-    return { ...tally.counts, total, isSample, policy: inWords(changed) };
+    const { losing, gaining } = tally.counts;
+    const examples = [...losing, ...gaining];
+    const names = examples.length === 0 ? [] : await this.accounts.namesOf(examples);
+    return {
+      ...tally.counts,
+      ...{ total, isSample, names: Object.fromEntries(names), policy: inWords(changed) },
+    };
   }
 
   /** @returns the number of added accounts, which is less than `count` only at the end */

@@ -2,8 +2,14 @@ import { Body, Controller, Get, Post } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import { Answers } from '../../http/route-docs.js';
 import { AdminPlanService } from './admin-plan.service.js';
-import { AdminPolicyDto, PlanDto, PlanRequestDto } from './admin-policy.dto.js';
+import {
+  AdminPolicyDto,
+  PlanDto,
+  PlanRequestDto,
+  PresentVariablesDto,
+} from './admin-policy.dto.js';
 import { AdminPolicyService } from './admin-policy.service.js';
+import { presentVariables } from './present-variables.js';
 
 @ApiTags('policy')
 @Controller('admin/v1/policy')
@@ -21,6 +27,16 @@ export class AdminPolicyController {
   @Answers(AdminPolicyDto)
   describe(): AdminPolicyDto {
     return this.policy.describe();
+  }
+
+  @ApiOperation({
+    summary: 'The variables that a plan may change, with their present values.',
+    description: 'Without secrets and names of files. Providers of a file are given as text.',
+  })
+  @Get('variables')
+  @Answers(PresentVariablesDto)
+  variables(): PresentVariablesDto {
+    return { variables: presentVariables() };
   }
 
   @ApiOperation({

@@ -19,6 +19,17 @@ export class AdminPolicyDto {
   findings!: readonly FindingDto[];
 }
 
+class PresentVariableDto {
+  @ApiProperty() name!: string;
+  @ApiProperty({ description: 'As text, as the environment has it or would have it.' })
+  value!: string;
+  @ApiProperty({ description: 'False: the value is the default.' }) isSet!: boolean;
+}
+
+export class PresentVariablesDto {
+  @ApiProperty({ type: [PresentVariableDto] }) variables!: readonly PresentVariableDto[];
+}
+
 export class PlanRequestDto {
   @ApiProperty({
     type: 'object',
@@ -60,6 +71,14 @@ export class PlanDto {
 
   @ApiProperty({ type: [String], description: 'Ids of some that would get it.' })
   gaining!: readonly string[];
+
+  @ApiProperty({
+    type: 'object',
+    additionalProperties: { type: 'string' },
+    description:
+      'Logins or e-mail addresses of those accounts by id, where a provider reported one.',
+  })
+  names!: Readonly<Record<string, string>>;
 
   @ApiProperty({
     type: [PlannedResourceServerDto],

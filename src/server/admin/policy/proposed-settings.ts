@@ -14,7 +14,7 @@ import { resolveSettings } from '../../config/resolve-settings.js';
 
 const MAX_VARIABLES = 100;
 const MAX_NAME = 100;
-const PROVIDERS_TEXT = 'AUTH_PROVIDERS_CONFIG_JSON';
+export const PROVIDERS_TEXT = 'AUTH_PROVIDERS_CONFIG_JSON';
 /** Its entries name files. */
 const RESOURCE_SERVERS_TEXT = 'AUTH_RESOURCE_SERVERS_CONFIG_JSON';
 const CERTIFICATE_RULES_FILE = 'SERVICE_FEATURE_AUTH_MTLS__RULES_PATH';
@@ -93,7 +93,7 @@ function problemOf(name: string, text: unknown): { path: string; message: string
   return mayBePlanned(name) && typeof text === 'string' ? [] : [{ path, message }];
 }
 
-function mayBePlanned(name: string): boolean {
+export function mayBePlanned(name: string): name is VariableName {
   if (!VARIABLE_NAMES.includes(name as VariableName)) {
     return false;
   }

@@ -1,4 +1,5 @@
 import type { Messages } from '../../../../core/policy/messages/messages.js';
+import type { AllowRule } from '../../../../core/policy/messages/policy-messages.js';
 import type { Wording } from '../../../../core/policy/messages/statement.js';
 import { findings } from './de-findings.js';
 
@@ -6,6 +7,16 @@ const SIGNUP_REFUSALS: Readonly<Record<string, string>> = {
   AUTH_ANONYMOUS_SIGNUP_ENABLED: 'die offene Registrierung ist aus',
   AUTH_KEY_CHALLENGE_ENABLED: 'die Anmeldung mit Geräteschlüssel ist aus',
   SERVICE_FEATURE_ENCRYPTION__STORAGE_POLICY: 'verschlüsselte Inhalte werden nicht gespeichert',
+};
+
+const ALLOW_RULES: Readonly<Record<AllowRule, string>> = {
+  users: 'auf dieser Liste stehen',
+  emailDomains: 'eine E-Mail-Adresse dieser Domains haben',
+  groupsAny: 'in einer dieser Gruppen sein',
+  groupsAll: 'in allen diesen Gruppen sein',
+  orgsAny: 'Mitglied einer dieser Organisationen sein',
+  orgsAll: 'Mitglied aller dieser Organisationen sein',
+  issuers: 'ein Zertifikat eines dieser Aussteller haben',
 };
 
 const STATUS = { eligible: 'bestätigt', ineligible: 'abgelehnt', unknown: 'unbekannt' } as const;
@@ -35,10 +46,16 @@ export const messages: Messages = {
     `Um den Server zu nutzen, muss ein Konto mit ${allOf(providers, words)} verbunden sein und dort bestätigt werden.`,
   'keyless-served': () =>
     'Ein Konto ohne Geräteschlüssel ist nur zugelassen, solange eine seiner Identitäten bestätigt ist.',
+  'provider-open': ({ provider }, words) =>
+    `Wer eine Identität bei ${words.provider(provider)} hat, wird dort bestätigt.`,
+  'provider-rule': ({ provider, rule, values }, words) =>
+    `Wer bei ${words.provider(provider)} bestätigt werden soll, muss ${ALLOW_RULES[rule]}: ${values.join(', ')}.`,
+  'provider-directory': ({ provider }, words) =>
+    `Wer bei ${words.provider(provider)} bestätigt werden soll, muss in dessen Verzeichnis aktiv sein.`,
   rechecked: ({ seconds }) => `Identitäten werden ${interval(seconds)} erneut geprüft.`,
   'not-rechecked': () => 'Verbundene Identitäten werden nicht erneut geprüft.',
   'login-instead': () =>
-    'Gibt ein Anbieter nichts her, womit gefragt werden kann, zählt eine Anmeldung dort ebenso lange; danach muss sich die Person dort neu anmelden.',
+    'Gibt ein Anbieter kein Refresh-Token aus, gilt eine Anmeldung ein Intervall lang; danach muss sich die Person neu anmelden.',
   'outage-strict': () =>
     'Während ein Anbieter ausfällt, werden seine Identitäten abgelehnt, sobald ihre letzte Bestätigung so alt ist.',
   'outage-lenient': () => 'Während ein Anbieter ausfällt, gilt seine letzte Antwort.',
