@@ -84,7 +84,7 @@ inChromium('the console for administrators', () => {
     visitor = await openConsole(visit, consoleUrl, tokens.operator);
     await findAccount(visitor, 'Alice@Example', NAME);
     await sees(visitor, 'This account is admitted');
-    await sees(visitor, 'The login method Device key is allowed.');
+    await sees(visitor, 'The sign-in method Device key is allowed.');
     await act(visitor, 'Disable…', 'Disable the account', 'left the company');
     await sees(visitor, 'The account is disabled.');
     await sees(visitor, 'Refused: an administrator disabled this account');
@@ -252,18 +252,23 @@ inChromium('the console for administrators', () => {
     await variables.fill('ADMIN_TOKENS_FILE=/etc/passwd');
     await visitor.press('See what would change');
     await sees(visitor, /environment.ADMIN_TOKENS_FILE/);
-    const entry = { ...fixture.provider.entry, allow: { groupsAny: ['directors'] } };
-    await variables.fill(`# people\nAUTH_PROVIDERS_CONFIG_JSON='${JSON.stringify([entry])}'`);
+    await variables.fill('');
+    const present = page.getByLabel('Add a variable with its present value');
+    await present.selectOption('AUTH_PROVIDERS_CONFIG_JSON');
+    const text = await variables.inputValue();
+    expect(text).toContain(`"issuer": "${fixture.provider.issuer}"`);
+    expect(text).not.toMatch(/secret/i);
+    await visitor.press('See what would change');
+    await sees(visitor, 'Nothing changes: these variables say what is in force now.');
+    await variables.fill(text.replace(/"groupsAny": \[[^\]]*\]/, '"groupsAny": ["directors"]'));
     await visitor.press('See what would change');
     await sees(visitor, 'Would lose access');
+    await sees(visitor, /people, groups, one of: [a-z]+ → directors/);
     await page
-      .locator('summary', { hasText: /^Show \d+ of them|^Show it/ })
+      .locator('summary', { hasText: /^Show \d+ of them|^Show the account/ })
       .first()
       .click();
-    await page
-      .getByRole('link', { name: /^[\da-f-]{36}$/ })
-      .first()
-      .click();
+    await page.getByRole('link', { name: 'director@example.com' }).click();
     await sees(visitor, 'This account is admitted');
   });
 

@@ -168,8 +168,8 @@ inChromium('every page of the console', () => {
     await screenshots.check(visitor, 'disable');
     await visitor.press('Cancel');
     await openSection(visitor, 'Invitations');
-    await sees(visitor, 'AUTH_SIGNUP_INVITATIONS_ENABLED=true');
-    expect(await visitor.page.getByRole('button', { name: /invitation/i }).count()).toBe(0);
+    await sees(visitor, /AUTH_SIGNUP_INVITATIONS_ENABLED=true/);
+    expect(await visitor.page.getByRole('button', { name: /new invitation/i }).count()).toBe(0);
     await screenshots.check(visitor, 'invitations-off');
     await exchange(server, 'no-token', 'relay');
     const stream = await EventStreamFixture.open(server, relays, 'relay');
@@ -213,9 +213,18 @@ inChromium('every page of the console', () => {
     expect(await disabled.innerText()).toContain('alan.turing@example.com');
     await screenshots.check(visitor, 'audit');
     await openSection(visitor, 'Policy');
-    await visitor.page.getByLabel('Changed variables').fill('AUTH_REQUIRED_LOGIN_PROVIDERS=guild');
+    const { page } = visitor;
+    const variables = page.getByLabel('Changed variables');
+    const present = page.getByLabel('Add a variable with its present value');
+    await present.selectOption('AUTH_PROVIDERS_CONFIG_JSON');
+    const text = await variables.inputValue();
+    await variables.fill(text.replace('"staff"', '"platform"'));
     await visitor.press('See what would change');
     await sees(visitor, 'Would lose access');
+    await screenshots.check(visitor, 'policy-groups');
+    await variables.fill('AUTH_REQUIRED_LOGIN_PROVIDERS=guild');
+    await visitor.press('See what would change');
+    await visitor.page.getByText('After:').waitFor();
     await screenshots.check(visitor, 'policy');
   });
 
@@ -246,6 +255,37 @@ inChromium('every page of the console', () => {
     await sees(visitor, 'Wer diesen Server erreicht, kann ein Konto anlegen.');
     expect(await page.locator('main [lang="en"]').count()).toBe(0);
     await screenshots.check(visitor, 'policy-de');
+  });
+
+  it('teaches on the pages that have nothing to show yet', async () => {
+    const empty = await fixture.start({
+      ...tokens.env,
+      ...{ AUTH_PROVIDERS_CONFIG_JSON: '', AUTH_REQUIRED_LOGIN_PROVIDERS: '' },
+      AUTH_ANONYMOUS_SIGNUP_ENABLED: 'false',
+      AUTH_SIGNUP_INVITATIONS_ENABLED: 'true',
+    });
+    const emptyUrl = await adminUrlOf(empty);
+    visitor = await openConsole(visit, emptyUrl, tokens.operator);
+    const { page } = visitor;
+    await openSection(visitor, 'Invitations');
+    await sees(visitor, /gatehouse invite create/);
+    await screenshots.check(visitor, 'invitations-none');
+    await openSection(visitor, 'Backends');
+    await sees(visitor, /AUTH_RESOURCE_SERVERS_CONFIG_PATH/);
+    await screenshots.check(visitor, 'backends-none');
+    await openSection(visitor, 'Signals');
+    await sees(visitor, /"scim"/);
+    await screenshots.check(visitor, 'signals-none');
+    await page.goto(`${emptyUrl}/admin/#audit?kind=signing-keys-rotated`);
+    await sees(visitor, 'No event matches the filter');
+    await screenshots.check(visitor, 'audit-none');
+    await page.getByLabel('Language').selectOption('Deutsch');
+    await page.goto(`${emptyUrl}/admin/#backends`);
+    await sees(visitor, 'Noch keine Backends');
+    await screenshots.check(visitor, 'backends-none-de');
+    await page.goto(`${emptyUrl}/admin/#invitations`);
+    await sees(visitor, 'Noch keine Einladungen');
+    await screenshots.check(visitor, 'invitations-none-de');
   });
 
   it('hides a finding in this browser until its content changes', async () => {

@@ -2,7 +2,7 @@ import type { SavedPushToken } from '../../../../packages/client/api/api-client-
 import { Dialog, useDialog } from '../../ui/dialog.js';
 import { done, NoticeLine, problem, useNotedAction } from '../../ui/notice.js';
 import { t } from '../../i18n/messages.js';
-import { Listing } from '../notifications/listing.js';
+import { Listing } from '../../ui/listing.js';
 import { showTest } from '../notifications/push-subscription.js';
 
 interface TestReceiverProps {

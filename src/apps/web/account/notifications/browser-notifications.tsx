@@ -5,7 +5,7 @@ import { done, NoticeLine, useNotedAction } from '../../ui/notice.js';
 import { notificationMessages } from '../../i18n/notification-messages.js';
 import { ShowTest } from '../devices/test-receiver.js';
 import type { SectionProps } from '../use-account.js';
-import { Listing } from './listing.js';
+import { Listing } from '../../ui/listing.js';
 import type { PartProps } from './push-preferences.js';
 import { unavailableReason } from './push-subscription.js';
 import type { SettingsAccess } from '../../../../packages/client/settings/account-settings.js';

@@ -5,7 +5,7 @@ import type { NotificationTopic } from '../../../../packages/notify/content/noti
 import type { WebhookChannel } from '../../../../packages/notify/preferences.js';
 import { Dialog, type DialogRef } from '../../ui/dialog.js';
 import { notificationMessages } from '../../i18n/notification-messages.js';
-import { Listing } from './listing.js';
+import { Listing } from '../../ui/listing.js';
 import { curlCommand, previewOfWebhook, PREVIEWS_OF_BUILD } from './preview.js';
 import { TOPICS } from './topics.js';
 

@@ -5,6 +5,7 @@ import { Freshness, Head } from '../head.js';
 import { PageButtons, usePages } from '../pages.js';
 import { listAddress, textOf, type Filter } from '../route.js';
 import { keptToken, useSession } from '../session.js';
+import { Lesson } from '../lesson.js';
 import { Skeleton } from '../skeleton.js';
 import { texts } from '../i18n/texts.js';
 import { EventTable } from './event-table.js';
@@ -136,13 +137,31 @@ function Events({ filter }: { readonly filter: Filter }) {
         <Download filter={filter} />
       </div>
       <NoticeLine notice={live.notice} />
-      {live.value === null ? (
-        <Skeleton live={live} />
-      ) : (
+      {live.value === null && <Skeleton live={live} />}
+      {live.value?.rows.length === 0 && <None isFiltered={Object.keys(filter).length > 0} />}
+      {live.value !== null && live.value.rows.length > 0 && (
         <EventTable events={live.value.rows} withAccount />
       )}
       <PageButtons pages={pages} />
     </section>
+  );
+}
+
+function None({ isFiltered }: { readonly isFiltered: boolean }) {
+  const { audit } = texts;
+  return isFiltered ? (
+    <p class="empty">
+      <strong>{audit.noMatch}</strong>
+      {audit.noMatchHint}
+    </p>
+  ) : (
+    <Lesson
+      title={audit.none}
+      purpose={audit.purpose}
+      step={audit.firstStep}
+      code="gatehouse audit --since 24h"
+      page="docs/administration.md#why-can-a-person-not-get-in"
+    />
   );
 }
 

@@ -7,6 +7,7 @@ import { texts } from '../i18n/texts.js';
 import { reasonName } from '../policy/statements.js';
 import { useProviderName } from '../provider-names.js';
 import { useSession } from '../session.js';
+import { Lesson } from '../lesson.js';
 import { Skeleton } from '../skeleton.js';
 import { DataTable, ListTable } from '../tables.js';
 import { useLive } from '../use-live.js';
@@ -14,6 +15,15 @@ import { useLive } from '../use-live.js';
 type Backend = AdminResourceServers['resourceServers'][number];
 type Stream = Backend['streams'][number];
 type SigningKey = AdminResourceServers['keys'][number];
+
+const FIRST_BACKEND = `[
+  {
+    "id": "relay",
+    "name": "Relay",
+    "resource": "https://relay.example.com",
+    "client": { "secretFile": "relay-client-secret.txt" }
+  }
+]`;
 
 /** Limit of the server's count of waiting events. */
 const MAX_WAITING = 1000;
@@ -40,11 +50,13 @@ export function Backends() {
 function None() {
   const { backends } = texts;
   return (
-    <div class="empty">
-      <strong>{backends.none}</strong>
-      <p>{backends.noneHint}</p>
-      <code>AUTH_RESOURCE_SERVERS_CONFIG_PATH</code>
-    </div>
+    <Lesson
+      title={backends.none}
+      purpose={backends.purpose}
+      step={backends.firstStep}
+      code={FIRST_BACKEND}
+      page="docs/protect-a-backend.md"
+    />
   );
 }
 

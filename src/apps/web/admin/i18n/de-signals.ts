@@ -2,9 +2,11 @@ import type { Texts } from './en.js';
 
 /** German texts about signals of leavers. */
 export const signals: Texts['signals'] = {
-  none: 'Kein Anbieter meldet, wer geht',
-  noneHint:
-    'Ein Verzeichnis oder ein Anbieter kann sofort melden, dass jemand geht. Ergänzen Sie seinen Eintrag in der Anbieterdatei um:',
+  none: 'Noch kein Anbieter meldet, wer ausscheidet',
+  purpose:
+    'Ein Anbieter oder sein Verzeichnis kann sofort melden, dass jemand ausscheidet. Ohne Signale bemerkt es erst die nächste Prüfung.',
+  firstStep:
+    'Ergänzen Sie den Eintrag des Anbieters in der Anbieterdatei um „signals“, und starten Sie den Server neu. Für ein Verzeichnis (SCIM):',
   last: 'Letztes Signal',
   never: 'Noch keines',
   received: (kind, when) => `${kind}: ${when}`,

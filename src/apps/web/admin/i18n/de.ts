@@ -1,3 +1,4 @@
+import { policy } from './de-plan.js';
 import { reasons } from './de-reasons.js';
 import { signals } from './de-signals.js';
 import type { Texts } from './en.js';
@@ -32,6 +33,8 @@ export const de: Texts = {
   },
 
   pages: { previous: 'Zurück', next: 'Weiter' },
+
+  lesson: { read: 'Mehr dazu (auf Englisch):' },
 
   findings: {
     none: 'An den Regeln fällt nichts auf.',
@@ -225,8 +228,11 @@ export const de: Texts = {
   invitations: {
     lead: 'Damit registrieren sich neue Geräteschlüssel. Abgelaufene werden gelöscht.',
     off: 'Dieser Server nimmt keine Einladungen an',
-    offHint: 'Damit sich neue Geräteschlüssel damit registrieren können, starten Sie ihn mit:',
-    none: 'Es gibt keine Einladung.',
+    none: 'Noch keine Einladungen',
+    purpose:
+      'Einladungen sind für einen Server ohne Identitätsanbieter, etwa den einer Familie oder eines Vereins: Nur wer einen Code hat, kann ein Konto anlegen.',
+    offStep: 'Starten Sie den Server mit diesen Variablen:',
+    firstStep: 'Wählen Sie oben „Neue Einladung…“, oder führen Sie auf dem Server aus:',
     note: 'Notiz',
     noteHint: 'Für die Verwaltung, zum Beispiel, wer eingeladen ist. Steht auch im Protokoll.',
     unnamed: 'Ohne Notiz',
@@ -264,9 +270,11 @@ export const de: Texts = {
   },
 
   backends: {
-    none: 'Kein Backend nimmt Tokens dieses Servers an',
-    noneHint:
-      'Ein Relay oder ein Dateispeicher kann prüfen, wer anfragt. Beschreiben Sie es in der Datei von:',
+    none: 'Noch keine Backends',
+    purpose:
+      'Ein Backend ist ein eigener Server, etwa ein Relay oder ein Dateispeicher, der Personen annimmt, die hier angemeldet sind. Scheidet jemand aus, erfährt er es in Sekunden.',
+    firstStep:
+      'Beschreiben Sie es in einer JSON-Datei, nennen Sie diese in AUTH_RESOURCE_SERVERS_CONFIG_PATH, und starten Sie den Server neu:',
     address: 'Adresse',
     providers: 'Dort erforderlich',
     noProviders: 'Was dieser Server verlangt',
@@ -315,7 +323,13 @@ export const de: Texts = {
 
   audit: {
     events: 'Ereignisse',
-    none: 'Kein Ereignis passt.',
+    none: 'Noch keine Ereignisse',
+    purpose:
+      'Das Protokoll zeigt, wer sich registriert oder angemeldet hat oder abgelehnt wurde, und was die Verwaltung getan hat, mit dem Grund.',
+    firstStep: 'Die erste Anmeldung erscheint hier sofort. In der Befehlszeile:',
+    noMatch: 'Kein Ereignis passt zum Filter',
+    noMatchHint:
+      'Leeren Sie ein Feld, oder wählen Sie einen längeren Zeitraum. Alte Ereignisse werden gelöscht.',
     at: 'Zeit',
     what: 'Ereignis',
     actor: 'Durch',
@@ -369,27 +383,5 @@ export const de: Texts = {
 
   reasons,
 
-  policy: {
-    present: 'Zurzeit gilt',
-    plan: 'Was wäre, wenn…',
-    planLead:
-      'Der Server beurteilt seine Konten nach anderen Variablen und zählt, wer den Zugang verlöre oder bekäme. Geändert wird nichts.',
-    variables: 'Geänderte Variablen',
-    variablesHint: 'NAME=Wert, eine pro Zeile. Ein leerer Wert steht für die Vorgabe.',
-    form: 'Schreiben Sie jede Variable in eine eigene Zeile, als NAME=Wert.',
-    submit: 'Folgen ansehen',
-    outcome: 'Ergebnis',
-    judged: (accounts) => `Alle ${accounts} Konten wurden beurteilt.`,
-    sample: (accounts, total) =>
-      `Eine zufällige Auswahl von ${accounts} der ${total} Konten wurde beurteilt.`,
-    lose: 'Verlören den Zugang',
-    gain: 'Bekämen Zugang',
-    unknown: 'Unbekannt, bis der Anbieter gefragt wird',
-    examples: (count) => (count === 1 ? 'Zeigen' : `${count} davon zeigen`),
-    backends: 'Tokens für Backends',
-    backend: 'Backend',
-    sentences: 'Änderungen der Regeln',
-    same: 'Die Regeln läsen sich gleich.',
-    findingsThen: 'Befunde dann',
-  },
+  policy,
 };

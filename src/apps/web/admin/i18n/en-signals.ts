@@ -4,9 +4,11 @@ type SignalKind = AdminSignals['providers'][number]['received'][number]['kind'];
 
 /** Texts about signals of leavers. */
 export const signals = {
-  none: 'No provider reports leavers',
-  noneHint:
-    'A directory or a provider can report at once that a person leaves. Add to its entry in the providers file:',
+  none: 'No provider reports leavers yet',
+  purpose:
+    'A provider or its directory can report at once that a person leaves. Without signals, the next re-check notices it.',
+  firstStep:
+    'Add a section “signals” to the entry of the provider in the providers file, and restart the server. For a directory (SCIM):',
   last: 'Last signal',
   never: 'None yet',
   received: (kind: string, when: string) => `${kind}: ${when}`,
@@ -37,7 +39,7 @@ export const signals = {
   unmatched: 'Without an identity',
   unmatchedTitle: 'People without an identity',
   unmatchedLead:
-    'They have not logged in here, or the attribute that the entry names does not match.',
+    'They have not signed in here, or the attribute that the entry names does not match.',
   userName: 'User name',
   externalId: 'External ID',
   state: 'State',

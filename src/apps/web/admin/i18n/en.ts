@@ -4,6 +4,7 @@ import type {
 } from '../../../../packages/client/api/admin-client.js';
 import type { InvitationState } from '../invitations/invitation-state.js';
 
+import { policy } from './en-plan.js';
 import { reasons } from './en-reasons.js';
 import { signals } from './en-signals.js';
 
@@ -38,6 +39,8 @@ export const en = {
   },
 
   pages: { previous: 'Previous', next: 'Next' },
+
+  lesson: { read: 'Read on:' },
 
   findings: {
     none: 'Nothing to report about the policy.',
@@ -77,7 +80,7 @@ export const en = {
   },
 
   requests: {
-    title: 'Requests of programs',
+    title: 'Requests from programs',
     lead: 'Coding agents and other programs ask people on their devices. Ended requests are counted for an hour.',
     waiting: 'Waiting',
     answered: 'Answered',
@@ -230,8 +233,11 @@ export const en = {
   invitations: {
     lead: 'New device keys sign up with them. They are deleted when they expire.',
     off: 'This server does not accept invitations',
-    offHint: 'To let new device keys sign up with one, start the server with:',
-    none: 'There is no invitation.',
+    none: 'No invitations yet',
+    purpose:
+      'Invitations are for a server without an identity provider, such as that of a family or a club: only people with a code can create an account.',
+    offStep: 'Start the server with these variables:',
+    firstStep: 'Choose “New invitation…” above, or run on the server:',
     note: 'Note',
     noteHint: 'For administrators, for example who is invited. Kept in the audit trail too.',
     unnamed: 'Without a note',
@@ -268,8 +274,11 @@ export const en = {
   },
 
   backends: {
-    none: 'No backend accepts tokens of this server',
-    noneHint: 'A relay or a file store can check who calls. Describe it in the file of:',
+    none: 'No backends yet',
+    purpose:
+      'A backend is a server of yours, such as a relay or a file store, that accepts people who are signed in here. When a person leaves, it learns of that within seconds.',
+    firstStep:
+      'Describe it in a JSON file, name the file in AUTH_RESOURCE_SERVERS_CONFIG_PATH, and restart the server:',
     address: 'Address',
     providers: 'Required there',
     noProviders: 'What this server requires',
@@ -317,7 +326,12 @@ export const en = {
 
   audit: {
     events: 'Events',
-    none: 'No event matches.',
+    none: 'No events yet',
+    purpose:
+      'The audit trail shows who signed up, signed in or was refused, and what administrators did, with their reasons.',
+    firstStep: 'The first sign-in appears here at once. On the command line:',
+    noMatch: 'No event matches the filter',
+    noMatchHint: 'Clear a field, or choose a longer time. Old events are deleted.',
     at: 'Time',
     what: 'Event',
     actor: 'By',
@@ -371,29 +385,7 @@ export const en = {
 
   reasons,
 
-  policy: {
-    present: 'In force now',
-    plan: 'What would change if…',
-    planLead:
-      'The server judges its accounts by other variables and counts who would lose or get access. Nothing is changed.',
-    variables: 'Changed variables',
-    variablesHint: 'NAME=value, one a line. An empty value is the default.',
-    form: 'Write each variable on a line of its own, as NAME=value.',
-    submit: 'See what would change',
-    outcome: 'Result',
-    judged: (accounts: string) => `All ${accounts} accounts were judged.`,
-    sample: (accounts: string, total: string) =>
-      `A random sample of ${accounts} of ${total} accounts was judged.`,
-    lose: 'Would lose access',
-    gain: 'Would get access',
-    unknown: 'Unknown until the provider is asked',
-    examples: (count: number) => (count === 1 ? 'Show it' : `Show ${count} of them`),
-    backends: 'Tokens for backends',
-    backend: 'Backend',
-    sentences: 'Changes of the policy',
-    same: 'The policy would read the same.',
-    findingsThen: 'Findings then',
-  },
+  policy,
 };
 
 /** Every text of the console, in one language. A language that lacks one does not compile. */

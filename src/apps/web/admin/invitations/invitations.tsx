@@ -10,6 +10,7 @@ import { ActionButton, type ActionResult } from '../action-button.js';
 import { Head } from '../head.js';
 import { PageButtons, usePages } from '../pages.js';
 import { useSession } from '../session.js';
+import { Lesson } from '../lesson.js';
 import { Skeleton } from '../skeleton.js';
 import { texts } from '../i18n/texts.js';
 import { stateOf } from './invitation-state.js';
@@ -51,7 +52,7 @@ export function Invitations() {
       {!areAccepted && <NotAccepted />}
       {created !== null && <Created {...created} close={() => show(null)} />}
       {live.value === null && <Skeleton live={live} />}
-      {isEmpty && areAccepted && <p class="empty">{texts.invitations.none}</p>}
+      {isEmpty && areAccepted && <None />}
       {live.value !== null && !isEmpty && (
         <section aria-label={texts.nav.invitations}>
           <p class="quiet">{texts.invitations.lead}</p>
@@ -66,11 +67,30 @@ export function Invitations() {
 function NotAccepted() {
   const { invitations } = texts;
   return (
-    <div class="empty">
-      <strong>{invitations.off}</strong>
-      <p>{invitations.offHint}</p>
-      <code>AUTH_SIGNUP_INVITATIONS_ENABLED=true</code>
-    </div>
+    <Lesson
+      title={invitations.off}
+      purpose={invitations.purpose}
+      step={invitations.offStep}
+      code={'AUTH_ANONYMOUS_SIGNUP_ENABLED=false\nAUTH_SIGNUP_INVITATIONS_ENABLED=true'}
+      page="docs/administration.md#invitations"
+    />
+  );
+}
+
+function None() {
+  const { caller } = useSession();
+  const { invitations } = texts;
+  const step = caller.role === 'operate' && {
+    step: invitations.firstStep,
+    code: 'gatehouse invite create --note "the Garcia family"',
+  };
+  return (
+    <Lesson
+      title={invitations.none}
+      purpose={invitations.purpose}
+      page="docs/administration.md#invitations"
+      {...step}
+    />
   );
 }
 

@@ -8,6 +8,7 @@ import { Head } from '../head.js';
 import { texts } from '../i18n/texts.js';
 import { useProviderName } from '../provider-names.js';
 import { useSession } from '../session.js';
+import { Lesson } from '../lesson.js';
 import { Skeleton } from '../skeleton.js';
 import { useLive } from '../use-live.js';
 import { PageButtons, usePages } from '../pages.js';
@@ -39,11 +40,13 @@ export function Signals() {
 function None() {
   const { signals } = texts;
   return (
-    <div class="empty">
-      <strong>{signals.none}</strong>
-      <p>{signals.noneHint}</p>
-      <code>signals</code>
-    </div>
+    <Lesson
+      title={signals.none}
+      purpose={signals.purpose}
+      step={signals.firstStep}
+      code={'"signals": { "scim": { "tokenFile": "scim-token.txt", "match": "externalId" } }'}
+      page="docs/offboarding.md#signals-of-providers"
+    />
   );
 }
 

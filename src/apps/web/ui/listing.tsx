@@ -1,4 +1,4 @@
-import { CopyButton } from '../../ui/copy-button.js';
+import { CopyButton } from './copy-button.js';
 
 /** Terminal text. Long lines scroll, also with the keyboard. */
 export function Listing({ text, label }: { readonly text: string; readonly label: string }) {

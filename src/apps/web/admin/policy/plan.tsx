@@ -1,0 +1,123 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type {
+  AdminPlan,
+  AdminPolicy,
+  AdminPolicyVariables,
+} from '../../../../packages/client/api/admin-client.js';
+import { NoticeLine, problem, useNotedAction } from '../../ui/notice.js';
+import { SectionHead } from '../../ui/section-head.js';
+import { texts } from '../i18n/texts.js';
+import { useSession } from '../session.js';
+import { Outcome } from './outcome.js';
+import { readEnvironment, writeAssignment } from './read-environment.js';
+
+/** Judges the accounts by changed variables. */
+export function Plan({ present }: { readonly present: AdminPolicy }) {
+  const { client, end } = useSession();
+  const [text, setText] = useState('');
+  const [plan, setPlan] = useState<AdminPlan | null>(null);
+  const { notice, show, isBusy, run } = useNotedAction(end);
+  const { policy } = texts;
+  const submit = (event: Event) => {
+    event.preventDefault();
+    const environment = readEnvironment(text);
+    setPlan(null);
+    if (environment === null) {
+      show(problem(() => texts.policy.form));
+      return;
+    }
+    run(async () => setPlan(await client.plan(environment)));
+  };
+  return (
+    <section aria-labelledby="plan">
+      <SectionHead id="plan" title={policy.plan} lead={policy.planLead} />
+      <form onSubmit={submit}>
+        <Variables text={text} setText={setText} isInvalid={notice !== null} />
+        <NoticeLine notice={notice} />
+        <button type="submit" class="primary" disabled={text.trim() === '' || isBusy}>
+          {policy.submit}
+        </button>
+      </form>
+      <div role="status">{plan !== null && <Outcome plan={plan} present={present} />}</div>
+    </section>
+  );
+}
+
+interface VariablesProps {
+  readonly text: string;
+  readonly setText: (text: string) => void;
+  readonly isInvalid: boolean;
+}
+
+function Variables({ text, setText, isInvalid }: VariablesProps) {
+  const { policy } = texts;
+  const area = useRef<HTMLTextAreaElement>(null);
+  const add = (assignment: string) => {
+    setText(`${text.trimEnd()}\n${assignment}\n`.trimStart());
+    area.current?.focus();
+  };
+  return (
+    <>
+      <Choice add={add} />
+      <div class="field">
+        <label for="variables">{policy.variables}</label>
+        <textarea
+          ref={area}
+          id="variables"
+          class="code"
+          rows={Math.min(Math.max(text.split('\n').length + 1, 5), 24)}
+          autocapitalize="none"
+          spellcheck={false}
+          placeholder="AUTH_REQUIRED_LOGIN_PROVIDERS=okta"
+          value={text}
+          aria-invalid={isInvalid}
+          aria-describedby="variables-hint"
+          onInput={({ currentTarget }) => setText(currentTarget.value)}
+        />
+        <p id="variables-hint" class="hint">
+          {policy.variablesHint}
+        </p>
+      </div>
+    </>
+  );
+}
+
+/** Adds a variable with its present value, to be edited. */
+function Choice({ add }: { readonly add: (assignment: string) => void }) {
+  const { client, end } = useSession();
+  const [present, setPresent] = useState<AdminPolicyVariables['variables']>([]);
+  const { notice, run } = useNotedAction(end);
+  const { policy } = texts;
+  useEffect(() => run(async () => setPresent((await client.policyVariables()).variables)), []);
+  const choose = (name: string) => {
+    const chosen = present.find((one) => one.name === name);
+    if (chosen !== undefined) {
+      add(writeAssignment(name, chosen.value));
+    }
+  };
+  return (
+    <div class="field">
+      <label for="variable">{policy.choose}</label>
+      <select
+        id="variable"
+        value=""
+        aria-describedby="variable-hint"
+        onChange={({ currentTarget }) => {
+          choose(currentTarget.value);
+          currentTarget.value = '';
+        }}
+      >
+        <option value="">{policy.choice}</option>
+        {present.map(({ name }) => (
+          <option key={name} value={name}>
+            {name}
+          </option>
+        ))}
+      </select>
+      <p id="variable-hint" class="hint">
+        {policy.chooseHint}
+      </p>
+      <NoticeLine notice={notice} />
+    </div>
+  );
+}
