@@ -23,16 +23,17 @@ interface Options {
   readonly isJson?: boolean;
   readonly fields?: readonly string[];
   readonly isTTY?: boolean;
+  readonly isCut?: boolean;
 }
 
 async function print(rows: readonly Row[], options: Options = {}) {
-  const { isJson = false, fields = null, isTTY = false } = options;
+  const { isJson = false, fields = null, isTTY = false, isCut = false } = options;
   const text = { out: '', error: '' };
   const streams = {
-    out: { write: (part: string) => (text.out += part), isTTY },
+    out: { write: (part: string) => (text.out += part), isTTY, columns: 11 },
     error: { write: (part: string) => (text.error += part) },
   };
-  await new Output(streams, isJson, fields).list(LISTING, rows);
+  await new Output(streams, isJson, fields).list({ ...LISTING, isCut }, rows);
   return text;
 }
 
@@ -41,6 +42,15 @@ describe('a list', () => {
     expect((await print(ROWS)).out).toBe('long-id  -\nb        Zoë\n');
     const { out } = await print(ROWS, { isTTY: true });
     expect(out).toBe('ID       NAME\nlong-id  -\nb        Zoë\n');
+  });
+
+  it('is cut at the width of a terminal only, where the listing says so', async () => {
+    const rows = [{ id: 'long-id', name: 'Ada' }];
+    expect((await print(rows, { isTTY: true, isCut: true })).out).toBe(
+      'ID       N…\nlong-id  A…\n',
+    );
+    expect((await print(rows, { isTTY: true })).out).toBe('ID       NAME\nlong-id  Ada\n');
+    expect((await print(rows, { isCut: true })).out).toBe('long-id  Ada\n');
   });
 
   it('keeps the columns of many rows, and prints one header', async () => {

@@ -2,7 +2,11 @@ import { usageError } from './cli-error.js';
 import type { Failure } from './failure.js';
 
 export interface Streams {
-  readonly out: { write(text: string): unknown; readonly isTTY?: boolean };
+  readonly out: {
+    write(text: string): unknown;
+    readonly isTTY?: boolean;
+    readonly columns?: number;
+  };
   readonly error: { write(text: string): unknown };
   /** Aborts once the reader of `out` is gone. */
   readonly unread?: AbortSignal;
@@ -12,6 +16,8 @@ export interface Listing<Row extends object> {
   /** Names that --fields accepts: the fields of a row with --json. */
   readonly fields: readonly (keyof Row & string)[];
   readonly columns: readonly Column<Row>[];
+  /** Cuts the lines at the width of a terminal: --json has the rest. */
+  readonly isCut?: boolean;
   /** Text for an empty list; null where the command prints its own. */
   readonly empty: string | null;
 }
@@ -30,6 +36,11 @@ export class Output {
     private readonly fields: readonly string[] | null = null,
   ) {}
 
+  /** False where --fields chooses the columns. */
+  get printsAllColumns(): boolean {
+    return this.fields === null;
+  }
+
   /** Calls `end` once results have no reader: a command that waits for events then ends. */
   onUnread(end: () => void): void {
     this.streams.unread?.addEventListener('abort', end);
@@ -42,13 +53,14 @@ export class Output {
 
   /** @throws CliError (usage) where --fields names a field that the rows do not have */
   async list<Row extends object>(
-    { fields, columns, empty }: Listing<Row>,
+    { fields, columns, isCut = false, empty }: Listing<Row>,
     rows: AsyncIterable<Row> | Iterable<Row>,
   ): Promise<number> {
     const chosen = this.fields?.map((name) => knownField(name, fields)) ?? null;
     const printedColumns = chosen?.map(columnOf<Row>) ?? columns;
     const widths = printedColumns.map(() => 0);
     const isTerminal = this.streams.out.isTTY === true;
+    const width = isTerminal && isCut ? this.streams.out.columns : undefined;
     let lines = isTerminal ? [printedColumns.map(([header]) => header)] : [];
     let count = 0;
     for await (const row of rows) {
@@ -62,12 +74,12 @@ export class Output {
       }
       lines.push(printedColumns.map(([, cell]) => oneLine(cell(row) || '-')));
       if (lines.length >= ALIGNED_LINES) {
-        this.streams.out.write(table(lines, widths));
+        this.streams.out.write(cut(table(lines, widths), width));
         lines = [];
       }
     }
     if (!this.isJson && count > 0) {
-      this.streams.out.write(table(lines, widths));
+      this.streams.out.write(cut(table(lines, widths), width));
     } else if (!this.isJson && empty !== null) {
       this.note(empty);
     }
@@ -174,4 +186,11 @@ function printableJson(value: object): string {
       .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
       .join(''),
   );
+}
+
+/** @param width of a terminal in characters; undefined = no limit */
+function cut(text: string, width: number | undefined): string {
+  const fitted = (line: string) =>
+    width !== undefined && line.length > width ? `${line.slice(0, width - 1)}…` : line;
+  return text.split('\n').map(fitted).join('\n');
 }

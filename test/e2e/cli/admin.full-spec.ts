@@ -70,7 +70,9 @@ describe('the commands of administrators', () => {
       ['all-tokens-revoked', 'Zoë (on call)', 'lost phone'],
     ]);
     expect(JSON.stringify(events)).not.toContain(person.token);
-    expect((await gatehouse('audit')).stdout).toMatch(/all-tokens-revoked +Zoë \(on call\) /);
+    const { stdout: table } = await gatehouse('audit');
+    expect(table).toMatch(/all-tokens-revoked +\S+ +lost phone by Zoë \(on call\)\n/);
+    expect(table).toMatch(/account-disabled +[0-9a-f]{8} +left by \S+\n/);
   });
 
   it('refuses an action without a reason or on an unknown account, and stores nothing', async () => {

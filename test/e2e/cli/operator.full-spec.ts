@@ -284,6 +284,14 @@ describe('gatehouse migrate', () => {
   });
 });
 
+it('names the administration API where no database is named', async () => {
+  const { code, stderr } = await user.run(['account', 'list'], { SERVICE_DATA_DIR: user.home });
+  expect({ code, stderr }).toMatchObject({
+    code: 78,
+    stderr: expect.stringMatching(/--admin-url/),
+  });
+});
+
 it('creates no database with gatehouse reseal where none exists', async () => {
   const dataDir = join(user.home, 'nowhere');
   const { code, stderr } = await user.run(['reseal'], { SERVICE_DATA_DIR: dataDir });

@@ -3,29 +3,30 @@ import { command } from '../command.js';
 import { usageError } from '../cli-error.js';
 import { durationMs, FIELDS } from '../options.js';
 import { formatTime, type Listing } from '../output.js';
+import type { Administration } from './administration.js';
 import { ADMIN_OPTIONS, WITH_ADMINISTRATION, withAdministration } from './with-administration.js';
 
 const PERSON = /^[^\p{Cc}]{1,320}$/u;
 
-const LISTING: Listing<StoredAuditEvent> = {
+/** An event with the name of its person, where that is known. */
+interface NamedEvent extends StoredAuditEvent {
+  readonly person: string | null;
+}
+
+const LISTING: Listing<NamedEvent> = {
   fields: [
     ...(['id', 'at', 'kind', 'actor', 'accountId', 'provider', 'reason', 'detail'] as const),
     ...(['invitationId', 'sessionId', 'address', 'tokenEnd'] as const),
     ...(['subject', 'login', 'email', 'count', 'issuer', 'signalTxn'] as const),
   ],
+  // The rest is in --fields and --json: a line of a terminal has 80 columns.
   columns: [
-    ['TIME', ({ at }) => formatTime(at)],
+    ['TIME (UTC)', ({ at }) => formatTime(at).slice(0, 16).replace('T', ' ')],
     ['EVENT', ({ kind }) => kind],
-    ['ACTOR', ({ actor }) => actor],
-    ['ACCOUNT', ({ accountId }) => accountId],
-    ['PROVIDER', ({ provider = null }) => provider],
-    ['INVITATION', ({ invitationId = null }) => invitationId],
-    ['PERSON', ({ email, login, subject = null }) => email ?? login ?? subject],
-    ['ADDRESS', ({ address = null }) => address],
-    ['REASON', ({ reason = '', detail = '' }) => `${reason} ${detail}`.trim() || null],
-    ['SIGNAL', ({ issuer = '', signalTxn = '' }) => `${issuer} ${signalTxn}`.trim() || null],
-    ['TIMES', ({ count = 1 }) => String(count)],
+    ['PERSON', ({ person }) => person && shortened(person)],
+    ['DETAIL', detailOf],
   ],
+  isCut: true,
   empty: 'No events.',
 };
 
@@ -54,7 +55,9 @@ export const audit = command({
       throw usageError('--person must be 1 to 320 characters, without control characters.');
     }
     return withAdministration(context, async (administration) => {
-      await context.output.list(LISTING, administration.audit({ since, person }));
+      const events = administration.audit({ since, person });
+      const isTable = !context.output.isJson && context.output.printsAllColumns;
+      await context.output.list(LISTING, isTable ? named(events, administration) : unnamed(events));
     });
   },
 });
@@ -66,4 +69,55 @@ function sinceOf(text: string, now: number): Date {
     throw usageError('--since must be a time like 30m, 24h, 7d or 2026-05-01T00:00:00Z.');
   }
   return date;
+}
+
+/** Accounts that are looked up for one table; those after them are shown by their ID. */
+const MAX_LOOKED_UP = 200;
+const SHORT_ID = 8;
+const MAX_PERSON = 20;
+/** These actors follow from the kind of an event. */
+const IMPLIED_ACTORS = ['user', 'system', 'provider'];
+
+const shortened = (name: string): string =>
+  name.length > MAX_PERSON ? `${name.slice(0, MAX_PERSON - 1)}…` : name;
+
+async function* unnamed(events: AsyncIterable<StoredAuditEvent>): AsyncGenerator<NamedEvent> {
+  for await (const event of events) {
+    yield event as NamedEvent;
+  }
+}
+
+/** Adds the name in the event, else that of the account's identity, else the beginning of its ID. */
+async function* named(
+  events: AsyncIterable<StoredAuditEvent>,
+  administration: Administration,
+): AsyncGenerator<NamedEvent> {
+  const known = new Map<string, string | null>();
+  for await (const event of events) {
+    const { accountId, email, login, subject = null } = event;
+    if (accountId !== null && !known.has(accountId) && known.size < MAX_LOOKED_UP) {
+      known.set(accountId, await nameOf(accountId, administration));
+    }
+    const ofAccount = accountId === null ? null : (known.get(accountId) ?? null);
+    const id = accountId?.slice(0, SHORT_ID) ?? null;
+    yield { ...event, person: email ?? login ?? ofAccount ?? subject ?? id };
+  }
+}
+
+async function nameOf(accountId: string, administration: Administration): Promise<string | null> {
+  for await (const { identities } of administration.accounts(accountId, 1)) {
+    return identities.find(({ login }) => login !== null)?.login ?? null;
+  }
+  return null;
+}
+
+function detailOf(event: StoredAuditEvent): string | null {
+  const { provider, address, reason, detail, issuer, signalTxn, invitationId, count = 1 } = event;
+  const isRefusal = event.kind.endsWith('refused');
+  const parts = [
+    ...[provider, reason, detail, issuer, signalTxn, invitationId],
+    ...[isRefusal ? address : null, count > 1 ? `${count} times` : null],
+    IMPLIED_ACTORS.includes(event.actor) ? null : `by ${event.actor}`,
+  ];
+  return parts.filter(Boolean).join(' ') || null;
 }

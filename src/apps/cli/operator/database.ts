@@ -36,6 +36,7 @@ export interface OperatorDatabase extends OperatorStorage {
 export async function withDatabase<Result>(
   { environment }: CliContext,
   work: (database: OperatorDatabase) => Promise<Result>,
+  hint = 'Only the running server can use the embedded database.',
 ): Promise<Result> {
   const { settings } = resolveSettings(environment);
   const { databaseUrl: url, caBundle } = settings.storage;
@@ -43,7 +44,7 @@ export async function withDatabase<Result>(
     throw new CliError('This command needs DATABASE_URL.', {
       exitCode: EXIT.configuration,
       code: 'no-database',
-      hint: 'Only the running server can use the embedded database.',
+      hint,
     });
   }
   return withCurrentSchema({ url, caBundle }, settings, (storage) =>

@@ -27,7 +27,11 @@ export async function withAdministration(
   if (url === undefined || url === '') {
     const { withDatabase } = await import('./database.js');
     const { DatabaseAdministration } = await import('./database-administration.js');
-    return withDatabase(context, (database) => work(new DatabaseAdministration(database)));
+    return withDatabase(
+      context,
+      (database) => work(new DatabaseAdministration(database)),
+      'Set it as the server has it. Or work through a running server, as for an embedded database: --admin-url, with a token of its ADMIN_TOKENS_FILE in GATEHOUSE_ADMIN_TOKEN.',
+    );
   }
   const { throughServer } = await import('./server-administration.js');
   return throughServer(context, url, work);
