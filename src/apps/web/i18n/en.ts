@@ -183,7 +183,7 @@ export const en = {
     title: (name: string) => `Test: ${name}`,
     show: 'Show a test',
     shown:
-      'A test notification was shown. It took the way of one that arrives, without the push service. If you see none, allow notifications of this browser in your system.',
+      'A test notification was shown, without the push service. If you see none, allow notifications of this browser in the settings of your system.',
     notShown: 'No test was shown. Reload this page.',
     sampleTitle: 'Gatehouse test',
     sampleBody: 'This browser can show your notifications.',
@@ -303,7 +303,7 @@ export const en = {
     otherKey: 'This is not the device key of this account.',
     deviceKey: 'The key of the new device is damaged. Start again there.',
     deviceOther:
-      'The account was not sealed to this device. The server may want to deceive you: nothing was stored.',
+      'The account was not sealed to this device. The server may be trying to deceive you: nothing was stored.',
     deviceOlder: 'The device that approved uses an older version. Update it, and begin again.',
     deviceWords: 'These are not the words of the device that approved. Begin again.',
     deviceServerOlder:
@@ -314,8 +314,8 @@ export const en = {
       'The passkey was not used. The request was cancelled, or the passkey is not on this device.',
     passkeyUnsuitable: 'This passkey cannot encrypt a key. Another device or browser may have one.',
     passkeyDamaged: 'The key that this browser keeps cannot be opened. Type the key instead.',
-    contentForm: 'Another client encrypted this value, in a form of its own.',
-    contentKey: 'This value is of another key or account, or it was modified.',
+    contentForm: 'Another client encrypted this value in a form that this page cannot read.',
+    contentKey: 'This value belongs to another key or account, or it was modified.',
     contentText: 'The decrypted value is not JSON.',
     settingsConflict: 'The settings keep changing. Try again in a moment.',
     settingsRefused:
