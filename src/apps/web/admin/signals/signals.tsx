@@ -18,6 +18,13 @@ type Reported = AdminSignals['providers'][number];
 type Stream = NonNullable<Reported['stream']>;
 type Directory = NonNullable<Reported['directory']>;
 
+const FIRST_SIGNALS = `"signals": {
+  "scim": {
+    "tokenFile": "scim-token.txt",
+    "match": "externalId"
+  }
+}`;
+
 /** The reports of each provider about leavers. */
 export function Signals() {
   const { client } = useSession();
@@ -44,7 +51,7 @@ function None() {
       title={signals.none}
       purpose={signals.purpose}
       step={signals.firstStep}
-      code={'"signals": { "scim": { "tokenFile": "scim-token.txt", "match": "externalId" } }'}
+      code={FIRST_SIGNALS}
       page="docs/offboarding.md#signals-of-providers"
     />
   );
