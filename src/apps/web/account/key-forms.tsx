@@ -6,6 +6,7 @@ import { loading } from '../server.js';
 import { Icon } from '../ui/icon.js';
 import { lazyPart } from '../ui/lazy-part.js';
 import {
+  type Action,
   failure,
   NoticeLine,
   problem,
@@ -39,25 +40,21 @@ interface ExistingKeyFormProps extends KeyFormProps {
   /** The label where a passkey opens the key. Default: that of the form. */
   readonly keptLabel?: string;
   readonly isSecondary?: boolean;
+  /** Creates the account of a typed key that has none; undefined where that is not possible. */
+  readonly create?: ((key: DeviceKey) => Promise<void>) | undefined;
   /** Closes the dialog of the form. */
   readonly cancel?: (() => void) | undefined;
   readonly children?: ComponentChildren;
 }
 
-/** Refuses a key without an account: only {@link NewKeyForm} creates one. */
+/** Refuses a key without an account, unless the person then asks to create it. */
 export function KeyForm(props: ExistingKeyFormProps) {
-  const { use, endSession, keptFor, children, cancel, isSecondary = false } = props;
+  const { keptFor, children, cancel, isSecondary = false } = props;
   const { label = t.signIn.keySubmit, keptLabel = label } = props;
-  const { notice, show, isBusy, run } = useNotedAction(endSession);
   const [isTyping, type] = useState(keptFor === undefined || keptKeyOf(keptFor) === null);
+  const { unknown, submit, ...action } = useKeySubmission(props, isTyping);
+  const { notice, show, isBusy } = action;
   usePreloadedKeys(!isTyping);
-  const submit = (event: TargetedSubmitEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    const secret = new FormData(event.currentTarget).get('key');
-    const read = () =>
-      isTyping ? readKey(typeof secret === 'string' ? secret : '') : openKeptKey(keptFor ?? '');
-    run(() => reportingUnknown(async () => use(await read(), isTyping), show));
-  };
   const typeInstead = () => {
     show(null);
     type(true);
@@ -65,6 +62,7 @@ export function KeyForm(props: ExistingKeyFormProps) {
   return (
     <form onSubmit={submit}>
       {isTyping && <TypedKey {...props} notice={notice} />}
+      {unknown !== null && <CreateWithKey {...props} {...{ unknown, ...action }} />}
       {!isTyping && <p class="hint">{t.keep.opens}</p>}
       {children}
       {!isTyping && <NoticeLine notice={notice} />}
@@ -102,15 +100,50 @@ function Buttons({ cancel, children }: ButtonsProps) {
   );
 }
 
-/** Reports a key without an account. */
-async function reportingUnknown(work: () => Promise<void>, show: Notify): Promise<void> {
+/** @returns with the key that was refused because it has no account */
+function useKeySubmission(props: ExistingKeyFormProps, isTyping: boolean) {
+  const { use, endSession, keptFor = '' } = props;
+  const action = useNotedAction(endSession);
+  const [unknown, setUnknown] = useState<DeviceKey | null>(null);
+  const submit = (event: TargetedSubmitEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const secret = new FormData(event.currentTarget).get('key');
+    const read = () =>
+      isTyping ? readKey(typeof secret === 'string' ? secret : '') : openKeptKey(keptFor);
+    setUnknown(null);
+    action.run(async () => {
+      const key = await read();
+      const isKnown = await reportingUnknown(() => use(key, isTyping), action.show);
+      setUnknown(isKnown ? null : key);
+    });
+  };
+  return { unknown, submit, ...action };
+}
+
+interface CreateWithKeyProps extends Pick<ExistingKeyFormProps, 'create'>, Action {
+  readonly unknown: DeviceKey;
+}
+
+/** For a person who saved the key, and left before its account was created. */
+function CreateWithKey({ create, unknown, isBusy, run }: CreateWithKeyProps) {
+  return create === undefined ? null : (
+    <button type="button" disabled={isBusy} onClick={() => run(() => create(unknown))}>
+      {t.newKey.withThis}
+    </button>
+  );
+}
+
+/** Reports a key without an account. @returns false for such a key */
+async function reportingUnknown(work: () => Promise<void>, show: Notify): Promise<boolean> {
   try {
     await work();
+    return true;
   } catch (error) {
     if (!(error instanceof GatehouseProblem) || error.code !== 'not-found') {
       throw error;
     }
     show(problem(() => t.signIn.noAccount));
+    return false;
   }
 }
 
@@ -164,9 +197,7 @@ export function NewKeyForm(props: NewKeyFormProps) {
         <label for="new-key">{newKey.label}</label>
         <KeyView id="new-key" secret={key.secret} accountId={null} />
       </div>
-      <label class="check">
-        <input type="checkbox" required /> {newKey.saved}
-      </label>
+      <SavedCheck />
       {children}
       <NoticeLine notice={notice} />
       <button type="submit" class="primary" disabled={isBusy}>
@@ -174,6 +205,33 @@ export function NewKeyForm(props: NewKeyFormProps) {
       </button>
     </form>
   );
+}
+
+/** Until it is checked, the browser asks before the page is left. */
+function SavedCheck() {
+  const [isSaved, setSaved] = useState(false);
+  useLeaveWarning(!isSaved);
+  return (
+    <label class="check">
+      <input
+        type="checkbox"
+        required
+        onChange={({ currentTarget }) => setSaved(currentTarget.checked)}
+      />{' '}
+      {t.newKey.saved}
+    </label>
+  );
+}
+
+/** Browsers ask before the page is left, in words of their own. */
+function useLeaveWarning(isOn: boolean): void {
+  useEffect(() => {
+    const warn = (event: Event) => event.preventDefault();
+    if (isOn) {
+      addEventListener('beforeunload', warn);
+    }
+    return () => removeEventListener('beforeunload', warn);
+  }, [isOn]);
 }
 
 /** Reports an invalid invitation next to its field, in place of the end of the form. */

@@ -201,11 +201,13 @@ function KeyStep({ provider, answer, proof, isNew, choose, ...props }: KeyStepPr
   const { startSession, close } = props;
   const { newKey } = t;
   const { external } = clientFor();
-  const use = async (key: DeviceKey) => {
-    const finish = { pending: answer.pending, proof, create: isNew };
+  const finishWith = async (key: DeviceKey, create: boolean) => {
+    const finish = { pending: answer.pending, proof, create };
     const login = await external.finish(provider, finish, key);
     finished(login, sessionWithKey(login, key, !isNew), startSession);
   };
+  const use = (key: DeviceKey) => finishWith(key, isNew);
+  const create = answer.kind === 'new' ? (key: DeviceKey) => finishWith(key, true) : undefined;
   const cancel = (notice: Notice | null = null) => {
     // The unfinished login expires by itself, so a failure needs no notice.
     external.giveUp(provider, answer.pending).catch(() => undefined);
@@ -220,7 +222,7 @@ function KeyStep({ provider, answer, proof, isNew, choose, ...props }: KeyStepPr
     <section aria-labelledby="finish">
       <h1 id="finish">{isNew ? newKey.title : newKey.open}</h1>
       {!isNew && <p>{newKey.provider(name)}</p>}
-      {isNew ? <NewKeyForm use={use} /> : <KeyForm use={use} isScanned />}
+      {isNew ? <NewKeyForm use={use} /> : <KeyForm {...{ use, create }} isScanned />}
       {answer.kind === 'known' && <WithoutKey name={name} useDevice={() => showCode(true)} />}
       <div class="row">
         {answer.kind === 'new' && (

@@ -5,6 +5,7 @@ import {
   type AuthChoices,
   type ProviderChoice,
 } from '../../../packages/client/api/auth-choices.js';
+import type { DeviceKey } from '../../../packages/client/crypto/device-key.js';
 import { brand } from '../brand.js';
 import { clientFor } from '../server.js';
 import { lazyPart } from '../ui/lazy-part.js';
@@ -94,7 +95,7 @@ function Steps({ choices, invitation, startSession, notify }: StepsProps) {
   );
   const [notice, show] = useState<Notice | null>(null);
   const action = useAction(show);
-  const keyForm = <KeySignIn startSession={startSession} />;
+  const keyForm = <KeySignIn {...{ choices, startSession }} />;
   const isRefused = invitation !== null && !isInvitable;
   useEffect(() => void (isRefused && notify(problem(() => t.signIn.noInvitations))), []);
   const go = (next: Step) => {
@@ -102,6 +103,7 @@ function Steps({ choices, invitation, startSession, notify }: StepsProps) {
     show(null);
     setStep(next);
   };
+  useHistoryEntry(step !== 'methods', () => go('methods'));
   const back = (last: Notice | null = null) => {
     go('methods');
     notify(last);
@@ -127,10 +129,28 @@ function Steps({ choices, invitation, startSession, notify }: StepsProps) {
   );
 }
 
-function KeySignIn({ startSession }: Pick<StepsProps, 'startSession'>) {
+/** Makes the Back button of the browser lead to the first step, and not away from a new key. */
+function useHistoryEntry(isLaterStep: boolean, back: () => void): void {
+  useEffect(() => {
+    if (!isLaterStep) {
+      return undefined;
+    }
+    history.pushState(null, '');
+    addEventListener('popstate', back);
+    return () => removeEventListener('popstate', back);
+  }, [isLaterStep]);
+}
+
+function KeySignIn({ choices, startSession }: Pick<StepsProps, 'choices' | 'startSession'>) {
+  const create = async (key: DeviceKey) =>
+    startSession(
+      sessionWithKey(await clientFor().signUp(key), key),
+      done(() => t.newKey.ready),
+    );
   return (
     <KeyForm
       isScanned
+      create={choices.deviceKey.canSignUp ? create : undefined}
       use={async (key) => startSession(sessionWithKey(await clientFor().logIn(key), key))}
     >
       <StayChoice />

@@ -62,6 +62,7 @@ export const de: Messages = {
     saved: 'Ich habe den Schlüssel gesichert',
     submit: 'Konto erstellen',
     ready: 'Ihr Konto ist bereit.',
+    withThis: 'Konto mit diesem Schlüssel erstellen',
     haveOne: 'Ich habe schon einen Geräteschlüssel',
     haveNone: 'Ich habe keinen Geräteschlüssel',
     provider: (name) =>

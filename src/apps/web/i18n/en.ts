@@ -63,6 +63,7 @@ export const en = {
     saved: 'I saved the key',
     submit: 'Create the account',
     ready: 'Your account is ready.',
+    withThis: 'Create an account with this key',
     haveOne: 'I already have a device key',
     haveNone: 'I have no device key',
     provider: (name: string) =>

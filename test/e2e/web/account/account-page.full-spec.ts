@@ -151,6 +151,37 @@ inChromium('the account page, with a device key', () => {
     expect(await token()).toBeUndefined();
   });
 
+  it('asks before it is left with a new key that is not saved', async () => {
+    const { page } = visitor;
+    await visitor.press('Create an account');
+    await page.getByLabel('Your new device key').waitFor();
+    const asked = page.waitForEvent('dialog');
+    const left = page.reload().catch(() => undefined);
+    const dialog = await asked;
+    expect(dialog.type()).toBe('beforeunload');
+    await dialog.accept();
+    await left;
+    await visitor.press('Create an account');
+    await page.getByLabel('I saved the key').check();
+    await page.reload();
+    await seesSignIn(visitor);
+  });
+
+  it('creates an account with a saved key that has none', async () => {
+    const { page } = visitor;
+    await visitor.press('Create an account');
+    const key = await page.getByLabel('Your new device key').inputValue();
+    await page.goBack();
+    await seesSignIn(visitor);
+    await signIn(key);
+    await sees('This key has no account on this server.');
+    await visitor.press('Create an account with this key');
+    await sees('Your account is ready.');
+    await visitor.press('Sign out');
+    await signIn(key);
+    await seesAccount(visitor);
+  });
+
   it('signs in with the same key again, to the same account', async () => {
     const key = await createAccount();
     const first = await accountId(visitor);
