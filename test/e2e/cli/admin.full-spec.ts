@@ -115,7 +115,7 @@ describe('the commands of administrators', () => {
       return rowCount === 1;
     });
     const { stdout } = await gatehouse('policy', 'explain', person.accountId);
-    expect(stdout).toContain(`${person.accountId} is allowed.`);
+    expect(stdout).toContain(`${person.accountId}\nThis account is admitted.\n`);
     expect(stdout).toContain('The sign-in method key_challenge is allowed.');
     expect(stdout).toContain('Rule groupsAny: staff');
     expect(stdout).toContain('"groups":["staff"]');

@@ -1,5 +1,6 @@
 import type { AccountExplanation } from '../../../core/policy/findings/explain-account.js';
 import type { PlanCounts } from '../../../core/policy/findings/plan-tally.js';
+import { DECISION_MESSAGES } from '../../../core/policy/messages/decision-messages.js';
 import { readPlanVariables } from './plan-variables.js';
 import { withAdministration, type AdminContext } from './with-administration.js';
 
@@ -28,14 +29,16 @@ export function plan(context: AdminContext<{ readonly file?: string }>): Promise
 
 function describeExplanation(
   id: string,
-  { decision, reasons, providers, resourceServers }: AccountExplanation,
+  { code, reasons, providers, resourceServers }: AccountExplanation,
 ): string {
   const lines = providers.flatMap(({ provider, isRequired, isConfigured, sentences }) => [
     `${provider} (${isRequired ? 'required' : 'not required'}${isConfigured ? '' : ', not configured'}):`,
     ...sentences.map((sentence) => `  ${sentence}`),
   ]);
   const backends = resourceServers.map(({ sentence }) => sentence);
-  return [`${id} is ${decision}.`, ...reasons, ...lines, ...backends].join('\n');
+  const { allowed, refused } = DECISION_MESSAGES;
+  const decided = code === null ? allowed : refused[code];
+  return [id, `${decided}.`, ...reasons, ...lines, ...backends].join('\n');
 }
 
 function describePlan(counts: PlanCounts): string {

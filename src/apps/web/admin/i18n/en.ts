@@ -1,3 +1,4 @@
+import { DECISION_MESSAGES } from '../../../../core/policy/messages/decision-messages.js';
 import type {
   AdminAccount,
   AdminAuditEvent,
@@ -154,12 +155,11 @@ export const en = {
     title: 'Account',
     absent: 'This account does not exist',
     absentHint: 'It was deleted, or the address is wrong.',
-    allowed: 'This account is admitted',
-    refused: {
-      'account-disabled': 'Refused: an administrator disabled this account',
-      'provider-required': 'Refused: a required provider is not connected',
-      'not-eligible': 'Refused: a provider does not confirm this person',
-    } satisfies Record<NonNullable<AdminAccount['explain']['code']>, string>,
+    allowed: DECISION_MESSAGES.allowed,
+    refused: DECISION_MESSAGES.refused satisfies Record<
+      NonNullable<AdminAccount['explain']['code']>,
+      string
+    >,
     identities: 'Identities',
     noIdentity: 'No provider is connected.',
     facts: 'Rules and facts',
