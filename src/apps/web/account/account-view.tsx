@@ -13,7 +13,7 @@ import { useOwnToken, ownToken } from './notifications/push-subscription.js';
 import { DevicesSection } from './devices/devices-section.js';
 import { sessionWithKey } from './key-memory.js';
 import { Overview } from './overview.js';
-import { Refusal } from './refusal.js';
+import type { RefusalProps } from './refusal.js';
 import { useWaitingRequests, type ClickedRequest } from './approvals/waiting-requests.js';
 import { useForgottenKey } from './security/forgotten-key.js';
 import { SECTIONS, sectionIn, useSection, type Section } from './sections.js';
@@ -22,6 +22,12 @@ import { SignOut, useEndings } from './security/sign-out.js';
 import { UNKNOWN_DEVICE, takeReplaced, type Session } from './tab-state.js';
 import { useAccount, type Endings, type SectionProps } from './use-account.js';
 import { clientFor } from '../server.js';
+
+const Refusal = lazyPart<RefusalProps>(async () => {
+  const { Refusal: loaded } = await import('./refusal.js');
+  await (await import('../i18n/refused-messages.js')).loadRefusedMessages();
+  return loaded;
+});
 
 const AddDevice = lazyPart<AddDeviceProps>(async () => {
   return (await import('./add-device.js')).AddDevice;

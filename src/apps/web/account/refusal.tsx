@@ -5,18 +5,22 @@ import { isRefusalReason } from '../../../packages/client/refusal-reasons.js';
 import { failureMessage } from '../i18n/failure.js';
 import { formatRelative } from '../i18n/format.js';
 import { t } from '../i18n/messages.js';
+import { refusedMessages } from '../i18n/refused-messages.js';
 import { Icon } from '../ui/icon.js';
 import { NoticeLine, problem, useNotedAction } from '../ui/notice.js';
 import { RefusalHelp } from '../ui/refusal-help.js';
-import { goToConnect } from './start-sign-in.js';
+import { goToConnect } from './security/go-to-connect.js';
 import { CERTIFICATE } from './tab-state.js';
 import type { Account, SectionProps } from './use-account.js';
 
-type RefusalProps = Pick<SectionProps, 'account' | 'session' | 'endSession' | 'notify' | 'refresh'>;
+export type RefusalProps = Pick<
+  SectionProps,
+  'account' | 'session' | 'endSession' | 'notify' | 'refresh'
+>;
 
 /** The reason of a refusal, the ways back, and who can help. */
 export function Refusal({ account, notify, ...props }: RefusalProps) {
-  const { refused } = t;
+  const refused = refusedMessages;
   // An earlier "connected" above the card would contradict it.
   useEffect(() => notify(null), []);
   const { refusal } = account;
@@ -53,7 +57,7 @@ function WaysBack({ provider, action, session, endSession, refresh }: WaysBackPr
   // A regained access removes the card, and this sentence with it.
   const checkAgain = async () => {
     await refresh();
-    show(problem(() => t.refused.stillRefused));
+    show(problem(() => refusedMessages.stillRefused));
   };
   return (
     <>
@@ -69,7 +73,7 @@ function WaysBack({ provider, action, session, endSession, refresh }: WaysBackPr
           </button>
         )}
         <button type="button" disabled={isBusy} onClick={() => run(checkAgain)}>
-          {t.refused.checkAgain}
+          {refusedMessages.checkAgain}
         </button>
       </div>
       <NoticeLine notice={notice} />
@@ -80,7 +84,8 @@ function WaysBack({ provider, action, session, endSession, refresh }: WaysBackPr
 type Eligibility = AccountProfile['identities'][number]['eligibility'];
 
 function factsOf({ profile, features }: Account, refusal: GatehouseProblem) {
-  const { refused, security } = t;
+  const refused = refusedMessages;
+  const { security } = t;
   const { providers = {} } = features.capabilities.auth;
   const nameOf = (id: string) =>
     providers[id]?.displayName ?? (id === CERTIFICATE ? security.certificate : id);
@@ -103,13 +108,13 @@ function factsOf({ profile, features }: Account, refusal: GatehouseProblem) {
 
 function reasonOf({ reason }: Eligibility, code: string): string | null {
   if (isRefusalReason(reason)) {
-    return t.refused.reasons[reason];
+    return refusedMessages.reasons[reason];
   }
-  return code === 'provider-required' ? t.refused.signedOut : null;
+  return code === 'provider-required' ? refusedMessages.signedOut : null;
 }
 
 function hintOf(code: string, nextCheckAt: number | null): string {
-  const { refused } = t;
+  const refused = refusedMessages;
   if (code === 'provider-required') {
     return refused.signInHint;
   }

@@ -5,7 +5,6 @@ import type { CodeSignInProps } from './code-sign-in.js';
 import type { LoginAnswer } from '../../../packages/client/api/api-client-answers.js';
 import type { OAuthReturn } from '../../../packages/client/api/oauth-return.js';
 import { GatehouseProblem } from '../../../packages/client/api/problem.js';
-import { isRefusalReason } from '../../../packages/client/refusal-reasons.js';
 import type { DeviceKey } from '../../../packages/client/crypto/device-key.js';
 import { clientFor } from '../server.js';
 import { done, failure, personRefusal, problem, type Notice, type Notify } from '../ui/notice.js';
@@ -86,12 +85,26 @@ async function returnProblem(
   if (!isOwn) {
     return { ...problem(() => returnErrorMessage(error)), refusal: returnRefusal(error) };
   }
-  const name = isRefusalReason(reason) ? await providerName(provider).catch(() => provider) : '';
-  const text = () =>
-    isRefusalReason(reason)
-      ? t.refused.reasons[reason].replace('{provider}', () => name)
-      : returnErrorMessage(error);
-  return { ...problem(text), refusal: returnRefusal(error, accountId) };
+  const text = await reasonText(provider, reason).catch(() => null);
+  return {
+    ...problem(text ?? (() => returnErrorMessage(error))),
+    refusal: returnRefusal(error, accountId),
+  };
+}
+
+/** Returns null for a reason without a text. */
+async function reasonText(
+  provider: string,
+  reason: string | undefined,
+): Promise<Notice['text'] | null> {
+  const { isRefusalReason } = await import('../../../packages/client/refusal-reasons.js');
+  if (!isRefusalReason(reason)) {
+    return null;
+  }
+  const part = await import('../i18n/refused-messages.js');
+  await part.loadRefusedMessages();
+  const name = await providerName(provider).catch(() => provider);
+  return () => part.refusedMessages.reasons[reason].replace('{provider}', () => name);
 }
 
 /** @param error the code of a refusal, with `_` in place of `-` */

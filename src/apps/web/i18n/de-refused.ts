@@ -1,6 +1,6 @@
-import type { Messages } from './en.js';
+import type { RefusedMessages } from './en-refused.js';
 
-export const deRefused: Messages['refused'] = {
+export const deRefused: RefusedMessages = {
   title: 'Sie haben zurzeit keinen Zugang',
   kept: 'Ihr Konto und seine Daten bleiben erhalten.',
   reasons: {

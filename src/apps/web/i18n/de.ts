@@ -1,6 +1,5 @@
 import { deDevices } from './de-devices.js';
 import { deRefusals } from './de-refusals.js';
-import { deRefused } from './de-refused.js';
 import type { Messages } from './en.js';
 
 export const de: Messages = {
@@ -348,7 +347,6 @@ export const de: Messages = {
   },
 
   refusals: deRefusals,
-  refused: deRefused,
 };
 
 function onSystem(system: string | null): string {

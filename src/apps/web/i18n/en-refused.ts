@@ -33,3 +33,5 @@ export const enRefused = {
     'key-challenge-disabled': 'Sign in through a provider, or use another device.',
   },
 };
+
+export type RefusedMessages = typeof enRefused;

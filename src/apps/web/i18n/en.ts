@@ -1,7 +1,6 @@
 import { RETURN_ERRORS } from '../../../packages/client/return-errors.js';
 import { enDevices } from './en-devices.js';
 import { enRefusals } from './en-refusals.js';
-import { enRefused } from './en-refused.js';
 
 /** English messages of the page. The compiler checks the other languages against them. */
 export const en = {
@@ -330,7 +329,6 @@ export const en = {
 
   /** `{provider}` is replaced by the name of the provider. */
   refusals: enRefusals,
-  refused: enRefused,
 };
 
 /** Every text of the page, in one language. A language that lacks one does not compile. */

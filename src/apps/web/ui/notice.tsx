@@ -1,10 +1,11 @@
+import type { ComponentType } from 'preact';
 import type { Dispatch, StateUpdater } from 'preact/hooks';
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import { GatehouseProblem } from '../../../packages/client/api/problem.js';
 import { failureMessage, requiresSignIn } from '../i18n/failure.js';
+import type { RefusedMessages } from '../i18n/en-refused.js';
 import { t } from '../i18n/messages.js';
 import { Icon } from './icon.js';
-import { RefusalHelp } from './refusal-help.js';
 
 /** The result of an action, above the page or next to its control. */
 export interface Notice {
@@ -17,8 +18,19 @@ export interface Notice {
   readonly until?: number | undefined;
 }
 
-interface PersonRefusal {
-  readonly code: keyof typeof t.refused.steps;
+const OF_PEOPLE = [
+  'not-eligible',
+  'account-disabled',
+  'signup-disabled',
+  'invitation-invalid',
+  'signup-provider-disabled',
+  'keyless-disabled',
+  'e2ee-required',
+  'key-challenge-disabled',
+] as const satisfies readonly (keyof RefusedMessages['steps'])[];
+
+export interface PersonRefusal {
+  readonly code: (typeof OF_PEOPLE)[number];
   /** null = not known. */
   readonly accountId: string | null;
 }
@@ -46,9 +58,8 @@ export function failure(error: unknown): Notice {
 
 /** Returns undefined for the codes that do not concern the person. */
 export function personRefusal(code: string, accountId: string | null = null): Notice['refusal'] {
-  return Object.hasOwn(t.refused.steps, code)
-    ? { code: code as PersonRefusal['code'], accountId }
-    : undefined;
+  const known = OF_PEOPLE.find((one) => one === code);
+  return known && { code: known, accountId };
 }
 
 interface NoticeLineProps {
@@ -67,12 +78,7 @@ export function NoticeLine({ notice, id }: NoticeLineProps) {
           <span>{notice.text()}</span>
         </p>
       )}
-      {notice?.refusal !== undefined && (
-        <div class="steps">
-          {t.refused.steps[notice.refusal.code]}
-          <RefusalHelp accountId={notice.refusal.accountId} />
-        </div>
-      )}
+      {notice?.refusal !== undefined && <LazySteps {...notice.refusal} />}
     </div>
   );
 }
@@ -86,6 +92,21 @@ function useRenderingAt(time: number | undefined): void {
     const timer = setTimeout(() => render(time), time - Date.now());
     return () => clearTimeout(timer);
   }, [time]);
+}
+
+/** Loaded on demand, because few people are refused. */
+function LazySteps(refusal: PersonRefusal) {
+  const [Steps, show] = useState<ComponentType<PersonRefusal> | null>(null);
+  useEffect(() => {
+    const open = async () => {
+      const { RefusalSteps } = await import('./refusal-help.js');
+      await (await import('../i18n/refused-messages.js')).loadRefusedMessages();
+      show(() => RefusalSteps);
+    };
+    // The notice itself is shown without them.
+    open().catch(() => undefined);
+  }, []);
+  return Steps === null ? null : <Steps {...refusal} />;
 }
 
 /** Shown until the server has answered, and after a failure. */

@@ -1,6 +1,18 @@
 import { brand } from '../brand.js';
 import { t } from '../i18n/messages.js';
+import { refusedMessages } from '../i18n/refused-messages.js';
+import type { PersonRefusal } from './notice.js';
 import { CopyButton } from './copy-button.js';
+
+/** The text under the notice of a refusal. */
+export function RefusalSteps({ code, accountId }: PersonRefusal) {
+  return (
+    <div class="steps">
+      {refusedMessages.steps[code]}
+      <RefusalHelp accountId={accountId} />
+    </div>
+  );
+}
 
 /** The account of a refused person, and who can help. @param accountId null = the page does not know it */
 export function RefusalHelp({ accountId }: { readonly accountId: string | null }) {
@@ -13,7 +25,7 @@ export function RefusalHelp({ accountId }: { readonly accountId: string | null }
           <CopyButton text={accountId} label={t.overview.id} />
         </dd>
       )}
-      <dt>{t.refused.askLabel}</dt>
+      <dt>{refusedMessages.askLabel}</dt>
       <dd>
         <Support />
       </dd>
@@ -28,7 +40,7 @@ function Support() {
       {support.replace(/^mailto:([^?]*).*$|^https:\/\//i, '$1')}
     </a>
   ) : (
-    <>{support === '' ? t.refused.ask : support}</>
+    <>{support === '' ? refusedMessages.ask : support}</>
   );
 }
 

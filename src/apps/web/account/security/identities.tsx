@@ -5,7 +5,7 @@ import { Icon } from '../../ui/icon.js';
 import { done, NoticeLine, useNotedAction } from '../../ui/notice.js';
 import { formatDate, formatRelative } from '../../i18n/format.js';
 import { t } from '../../i18n/messages.js';
-import { goToConnect } from '../start-sign-in.js';
+import { goToConnect } from './go-to-connect.js';
 import { CERTIFICATE } from '../tab-state.js';
 import type { Account, SectionProps } from '../use-account.js';
 import { SectionHead } from '../../ui/section-head.js';
