@@ -1,4 +1,4 @@
-import { brand } from '../brand.js';
+import { Brand, brand } from '../brand.js';
 import { formatDay } from '../i18n/format.js';
 import { t } from '../i18n/messages.js';
 import { QrCode } from '../ui/qr-code.js';
@@ -15,6 +15,7 @@ export function KeySheet({ secret, accountId }: KeySheetProps) {
   const { security, newKey, overview } = t;
   return (
     <div class="sheet" aria-hidden="true">
+      <Brand />
       <h1>{security.sheetTitle(brand.name)}</h1>
       <p>{security.sheetLead}</p>
       <div class="sheet-key">

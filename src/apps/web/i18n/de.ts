@@ -237,7 +237,7 @@ export const de: Messages = {
     sheetLead:
       'Dieser Schlüssel gibt vollen Zugriff auf das Konto. Bewahren Sie dieses Blatt so auf, dass nur Sie es erreichen.',
     sheetUse:
-      'Öffnen Sie zum Anmelden die Adresse des Servers, wählen Sie „Geräteschlüssel verwenden“ und scannen oder tippen Sie den Schlüssel, oder rufen Sie „gatehouse key restore“ auf.',
+      'Um wieder hineinzukommen, öffnen Sie die Adresse des Servers, wählen Sie Ihren Anbieter oder „Geräteschlüssel verwenden“ und scannen oder tippen Sie den Schlüssel. In der Befehlszeile: „gatehouse key restore“.',
     sheetMade: 'Gedruckt am',
     sheetAddress: 'Server',
     sessions: 'Abmelden',

@@ -236,7 +236,7 @@ export const en = {
     sheetLead:
       'This key gives full access to the account. Keep this sheet where only you can reach it.',
     sheetUse:
-      'To sign in, open the address of the server, choose “Use a device key” and scan or type the key, or run “gatehouse key restore”.',
+      'To get back in, open the address of the server, choose your provider or “Use a device key”, and scan or type the key. On the command line: “gatehouse key restore”.',
     sheetMade: 'Printed',
     sheetAddress: 'Server',
     sessions: 'Sign out',

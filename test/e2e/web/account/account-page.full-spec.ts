@@ -245,7 +245,6 @@ inChromium('the account page, with a device key', () => {
     await sees('gets no more notifications');
     const left = await call(server, 'GET', '/v1/push-tokens', mine);
     expect(left.body['tokens']).toEqual([]);
-    // The notice does not go along to a page that is opened by its address.
     await visitor.page.evaluate("location.hash = '#overview'");
     await seesAccount(visitor);
     expect(await visitor.text()).not.toContain('gets no more notifications');
@@ -338,6 +337,7 @@ inChromium('the account page, with a device key', () => {
     expect(printed).toContain(key);
     expect(printed).toContain(page.url());
     expect(printed).not.toContain('Create the account');
+    expect(await page.locator('.sheet .mark').isVisible()).toBe(true);
     const width = await page.locator('.sheet').evaluate((sheet) => sheet.clientWidth);
     expect(width).toBeGreaterThan((page.viewportSize()?.width ?? 0) - 50);
     await page.emulateMedia({ media: 'screen' });
