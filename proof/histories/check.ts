@@ -16,7 +16,13 @@ const UPDATING = new Set(['write', 'unlink', 'link']);
  * `unknown` likewise, without an answer. `unsent`: no server listened, or a limit refused it. `surprise`: any other answer.
  */
 export type Outcome =
-  'done' | 'refused' | 'conflict' | 'unavailable' | 'unknown' | 'unsent' | 'surprise';
+  | 'done'
+  | 'refused'
+  | 'conflict'
+  | 'unavailable'
+  | 'unknown'
+  | 'unsent'
+  | 'surprise';
 
 /** An act, a request or a fault as a client saw it: a line of a history. */
 export interface Recorded {

@@ -4,7 +4,7 @@ const FRAGMENT = /^(What|Whether|How (many|much|long|often|far)|Who|Whom|Whose|O
 const UNPLAIN =
   /\b(nobody|somebody|whoever|whom|anew|beside|tell|tells|told|put out|gives? way|anybody)\b/i;
 /** A tag such as `@throws` begins a part of its own; a directive is read by a program. */
-const DIRECTIVE = /^(@|eslint|oxlint|prettier|v8 ignore|[#/!*]|https?:)/;
+const DIRECTIVE = /^(@|eslint|oxlint|v8 ignore|[#/!*]|https?:)/;
 /** A verb in the third person, a modal verb, or the number of a rule of the specification. */
 const TITLE = /^(?:[a-z]+(?:-[a-z]+)*s|can|cannot|may|must|never|[%$\d].*)\b/;
 const TESTS = /^(it|test)$/;

@@ -57,7 +57,9 @@ export type OptionsOf<Specs extends readonly OptionSpec[]> = {
 };
 
 type NameOf<Flags extends string> = Flags extends
-  `--no-${infer Name}` | `--${infer Name} ${string}` | `--${infer Name}`
+  | `--no-${infer Name}`
+  | `--${infer Name} ${string}`
+  | `--${infer Name}`
   ? CamelCase<Name>
   : never;
 

@@ -2,7 +2,8 @@ import type { AccountMode } from '../policy/operator-policy.js';
 
 /** Content of an account: text that only its clients can read, or a JSON value. */
 export type Content =
-  { readonly t: 'encrypted'; readonly c: string } | { readonly t: 'plain'; readonly v: unknown };
+  | { readonly t: 'encrypted'; readonly c: string }
+  | { readonly t: 'plain'; readonly v: unknown };
 
 export function modeOf({ t }: Content): AccountMode {
   return t === 'encrypted' ? 'e2ee' : 'plain';

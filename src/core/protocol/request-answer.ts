@@ -35,7 +35,11 @@ export interface RequestAnswer {
 
 /** The reason why an opened answer with a valid signature does not count. */
 export type AnswerMismatch =
-  'other-form' | 'other-request' | 'other-digest' | 'choice' | 'too-large';
+  | 'other-form'
+  | 'other-request'
+  | 'other-digest'
+  | 'choice'
+  | 'too-large';
 
 /** SHA-256 of a request's plaintext in base64url: a changed byte changes it. */
 export function digestOf(requestBytes: Uint8Array): string {

@@ -9,7 +9,8 @@ import { readPayload, type WebhookPayload } from './payload.js';
 
 /** Headers as Node gives them, or as fetch does; names in any case. */
 export type WebhookHeaders =
-  Headers | Readonly<Record<string, string | readonly string[] | undefined>>;
+  | Headers
+  | Readonly<Record<string, string | readonly string[] | undefined>>;
 
 export interface VerifyOptions {
   /**
@@ -34,7 +35,10 @@ export interface VerifiedDelivery {
 }
 
 export type RefusalReason =
-  'missing-signature' | 'wrong-signature' | 'wrong-time' | 'invalid-payload';
+  | 'missing-signature'
+  | 'wrong-signature'
+  | 'wrong-time'
+  | 'invalid-payload';
 
 const MESSAGES: Readonly<Record<RefusalReason, string>> = {
   'missing-signature': 'The delivery has no signature that covers it.',

@@ -1,7 +1,13 @@
 import type { Visit, Visitor } from '../../fixtures/programs/browser-fixture.js';
 
 export type ConsoleSection =
-  'Overview' | 'Accounts' | 'Invitations' | 'Backends' | 'Signals' | 'Audit trail' | 'Policy';
+  | 'Overview'
+  | 'Accounts'
+  | 'Invitations'
+  | 'Backends'
+  | 'Signals'
+  | 'Audit trail'
+  | 'Policy';
 
 /** Opens the console and signs in with this token. @param url of ADMIN_PORT */
 export async function openConsole(visit: Visit, url: string, token: string): Promise<Visitor> {

@@ -45,7 +45,8 @@ export type Unanswerable =
   | 'paused';
 
 export type AskResult = (
-  AskOutcome | { readonly kind: 'unanswerable'; readonly why: Unanswerable }
+  | AskOutcome
+  | { readonly kind: 'unanswerable'; readonly why: Unanswerable }
 ) & {
   readonly request: AgentRequest;
 };

@@ -10,7 +10,9 @@ type ContentDecision =
   | {
       readonly isAllowed: false;
       readonly code:
-        'encrypted-writes-disabled' | 'plaintext-writes-disabled' | 'content-mode-mismatch';
+        | 'encrypted-writes-disabled'
+        | 'plaintext-writes-disabled'
+        | 'content-mode-mismatch';
     };
 
 export type ModeDecision =

@@ -4,7 +4,13 @@
  * also forgets its address. `risk`: the operator decides. `none`: about the stream.
  */
 export type EventEffect =
-  'sign-out' | 'refuse' | 'admit' | 'recheck' | 'forget-email' | 'risk' | 'none';
+  | 'sign-out'
+  | 'refuse'
+  | 'admit'
+  | 'recheck'
+  | 'forget-email'
+  | 'risk'
+  | 'none';
 
 const CAEP = 'https://schemas.openid.net/secevent/caep/event-type/';
 const RISC = 'https://schemas.openid.net/secevent/risc/event-type/';

@@ -20,10 +20,14 @@ export interface SignalledIdentity {
 }
 
 export type SignalReason =
-  'directory_inactive' | 'directory_missing' | 'signal_disabled' | 'signed_out';
+  | 'directory_inactive'
+  | 'directory_missing'
+  | 'signal_disabled'
+  | 'signed_out';
 
 export type SignalDecision =
-  { readonly isAllowed: true } | { readonly isAllowed: false; readonly reason: SignalReason };
+  | { readonly isAllowed: true }
+  | { readonly isAllowed: false; readonly reason: SignalReason };
 
 /**
  * Each source can refuse; none can admit, as eligibility is judged as well. A required directory

@@ -12,7 +12,13 @@ const SIGNUP_REFUSALS: Readonly<Record<string, string>> = {
 
 /** Allow rules, in the order in which an identity is judged by them. */
 export type AllowRule =
-  'users' | 'emailDomains' | 'groupsAny' | 'groupsAll' | 'orgsAny' | 'orgsAll' | 'issuers';
+  | 'users'
+  | 'emailDomains'
+  | 'groupsAny'
+  | 'groupsAll'
+  | 'orgsAny'
+  | 'orgsAll'
+  | 'issuers';
 
 const ALLOW_RULES: Readonly<Record<AllowRule, string>> = {
   users: 'be one of',

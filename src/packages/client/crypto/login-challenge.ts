@@ -10,7 +10,11 @@ import { listsServer, otherServer } from './server-origins.js';
 const CLOCK_LEEWAY_MS = 5 * 60_000;
 
 export type ChallengeRefusal =
-  'not-a-challenge' | 'other-version' | 'expired' | 'other-server' | 'no-challenge';
+  | 'not-a-challenge'
+  | 'other-version'
+  | 'expired'
+  | 'other-server'
+  | 'no-challenge';
 
 /**
  * A challenge that this client does not sign; nothing was sent. With `other-server` the server may be

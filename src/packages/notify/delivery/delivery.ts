@@ -57,7 +57,9 @@ export type Delivery = PushDelivery | WebPushDelivery | WebhookDelivery;
 
 /** Signing secrets and private keys stay in the settings. */
 export type StoredDelivery =
-  PushDelivery | Omit<WebPushDelivery, 'key'> | Omit<WebhookDelivery, 'secrets'>;
+  | PushDelivery
+  | Omit<WebPushDelivery, 'key'>
+  | Omit<WebhookDelivery, 'secrets'>;
 
 /** A request in the receiver's answer, which the owner of the settings carries out. */
 export type DeliveryDirective = 'disable-channel' | 'delete-token';

@@ -41,7 +41,12 @@ export interface ReceivedEvent {
 
 /** `unmatched`: no account has the identity. `unchanged`: a newer event was known. */
 export type EventOutcome =
-  'applied' | 'unmatched' | 'ambiguous' | 'unchanged' | 'counted' | 'repeated';
+  | 'applied'
+  | 'unmatched'
+  | 'ambiguous'
+  | 'unchanged'
+  | 'counted'
+  | 'repeated';
 
 export interface EventResult {
   readonly outcome: EventOutcome;
