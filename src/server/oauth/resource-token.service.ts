@@ -24,8 +24,8 @@ export interface ResourceTokenClaims extends JWTPayload {
   /** {@link SESSION_CLIENT}, or the program that acts for the person. */
   readonly client_id: string;
   /**
-   * Of a program alone, all three: `@gatehouse/guard` refuses its tokens without them. The name is the
-   * one that the person approved, and the id is that of the grant.
+   * Tokens of a program alone have these three, and `@gatehouse/guard` refuses them otherwise. The name
+   * is the one that the person approved, and the id is that of the grant.
    */
   readonly scope?: string;
   readonly client_name?: string;

@@ -3,15 +3,16 @@ import {
   type SettingsContent,
 } from '../../../src/packages/client/settings/account-settings.js';
 import { AccountContent } from '../../../src/packages/client/crypto/account-content.js';
-import type { DeviceKey } from '../../../src/packages/client/crypto/device-key.js';
+import { DeviceKey } from '../../../src/packages/client/crypto/device-key.js';
 import { readEvent } from '../../../src/packages/notify/content/read-event.js';
 import type { Outcome } from '../../../src/packages/notify/delivery/delivery.js';
 import { notify } from '../../../src/packages/notify/notify.js';
 import type { WebPushSender } from '../../../src/packages/notify/push/web-push.sender.js';
 import type { Visitor } from '../../fixtures/programs/browser-fixture.js';
 import type { Server } from '../../fixtures/programs/server-fixture.js';
+import { Asker } from '../../fixtures/asker-fixture.js';
 import { call } from '../../helpers/client.js';
-import { open } from './account-page-acts.js';
+import { createAccount, open, sees } from './account-page-acts.js';
 
 /** Turns notifications on, with the key where the page asks for it. */
 export async function registerIn(visitor: Visitor, key: DeviceKey): Promise<void> {
@@ -23,6 +24,17 @@ export async function registerIn(visitor: Visitor, key: DeviceKey): Promise<void
   }
   await page.getByLabel('Name of this browser').fill('My browser');
   await visitor.press('Turn on in this browser');
+}
+
+/** Signs up and stays signed in, with notifications in this browser. @returns what asks this account */
+export async function signUpToStay(visitor: Visitor, at: Server) {
+  await visitor.page.goto(`${at.url}/app`);
+  await visitor.page.getByLabel('Stay signed in on this device').check();
+  const key = await DeviceKey.fromSecret(await createAccount(visitor));
+  await registerIn(visitor, key);
+  await sees(visitor, 'This browser now shows your notifications.');
+  const { token, accountId } = await sessionOf(visitor);
+  return { key, asker: new Asker(at, { token, account: accountId, secret: key.bytes }) };
 }
 
 export async function unlockSettings(visitor: Visitor, secret: string): Promise<void> {

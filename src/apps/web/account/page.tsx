@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useCallback, useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import {
+  type NotificationActionId,
   type NotificationTarget,
   readNotificationTarget,
 } from '../../../packages/client/notifications/notification-routing.js';
@@ -28,7 +29,7 @@ import {
 } from './tab-state.js';
 import type { AccountActions } from './use-account.js';
 import { isRecord } from '../../../packages/client/is-record.js';
-import { DENIED, PRESSED, VIEWING } from '../worker/page-messages.js';
+import { CLICKED, OPENED_BY, readButton, VIEWING } from '../worker/page-messages.js';
 import { forgetOtherKeys } from './approvals/browser-store.js';
 import type { ClickedRequest } from './approvals/waiting-requests.js';
 
@@ -223,31 +224,31 @@ function WaitingRequest({ target, dismiss }: ClickedRequest) {
 
 /** @param first the request of the address at which this page was opened */
 function useWaitingRequest(first: NotificationTarget | null): ClickedRequest {
-  const [clicked, setClicked] = useState<Clicked>({ target: first, isDenied: false });
+  const [clicked, setClicked] = useState<Clicked>({ target: first, pressed: null });
   const { target } = clicked;
   useLayoutEffect(() => listen(target, setClicked), [target]);
   useEffect(() => {
     const requestId = first?.requestId ?? null;
     if (requestId !== null) {
-      wasDenied(requestId).then(
-        (isDenied) => isDenied && setClicked({ target: first, isDenied }),
+      openedBy(requestId).then(
+        (pressed) => pressed !== null && setClicked({ target: first, pressed }),
         () => undefined,
       );
     }
   }, []);
-  return { ...clicked, dismiss: () => setClicked({ target: null, isDenied: false }) };
+  return { ...clicked, dismiss: () => setClicked({ target: null, pressed: null }) };
 }
 
 type Clicked = Omit<ClickedRequest, 'dismiss'>;
 
 /** Asks the worker: the address of the page could be a link of anyone. */
-async function wasDenied(requestId: string): Promise<boolean> {
+async function openedBy(requestId: string): Promise<NotificationActionId | null> {
   const workers = navigator.serviceWorker as ServiceWorkerContainer | undefined;
   const registration = await workers?.getRegistration(document.baseURI);
   const { port1, port2 } = new MessageChannel();
   return new Promise((resolve) => {
-    port1.onmessage = ({ data }: MessageEvent<unknown>) => resolve(data === true);
-    registration?.active?.postMessage({ [PRESSED]: requestId }, [port2]);
+    port1.onmessage = ({ data }: MessageEvent<unknown>) => resolve(readButton(data));
+    registration?.active?.postMessage({ [OPENED_BY]: requestId }, [port2]);
   });
 }
 
@@ -259,10 +260,10 @@ function listen(target: NotificationTarget | null, show: (clicked: Clicked) => v
     if (data === VIEWING) {
       port?.postMessage(target);
     } else {
-      const isDenied = isRecord(data) && DENIED in data;
-      const clicked = readNotificationTarget(isDenied ? data[DENIED] : data);
-      if (clicked !== null) {
-        show({ target: clicked, isDenied });
+      const { [CLICKED]: clicked, pressed } = isRecord(data) ? data : {};
+      const next = readNotificationTarget(clicked);
+      if (next !== null) {
+        show({ target: next, pressed: readButton(pressed) });
       }
     }
   };

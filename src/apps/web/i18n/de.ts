@@ -277,6 +277,8 @@ export const de: Messages = {
     request: 'Anfrage',
     hint: 'Beantworten Sie sie in der App, die diese Sitzung zeigt.',
     denied: 'Die Anfrage ist abgelehnt.',
+    readFirst:
+      'Noch nicht erlaubt: Lesen Sie die Anfrage und erlauben Sie sie hier. Eine Benachrichtigung zeigt vielleicht nur einen Teil davon.',
   },
 
   lock: {

@@ -275,6 +275,8 @@ export const en = {
     request: 'Request',
     hint: 'Answer it in the app that shows this session.',
     denied: 'The request is denied.',
+    readFirst:
+      'Not allowed yet: read the request and allow it here. A notification may show only a part of it.',
   },
 
   lock: {

@@ -1,5 +1,6 @@
 import {
   readNotificationTarget,
+  type NotificationActionId,
   type NotificationTarget,
 } from '../../../packages/client/notifications/notification-routing.js';
 
@@ -9,11 +10,17 @@ export const VIEWING = 'gatehouse.viewing';
 /** Shows a message like a received one: `{[SHOW]: message}`, answered to the port. */
 export const SHOW = 'gatehouse.show';
 
-/** The message of a pressed “Deny”: `{[DENIED]: target}`. */
-export const DENIED = 'gatehouse.denied';
+/** The message of a clicked notification: `{[CLICKED]: target, pressed}`. */
+export const CLICKED = 'gatehouse.clicked';
 
-/** Asks the worker whether “Deny” opened this page: `{[PRESSED]: requestId}`, answered to the port. */
-export const PRESSED = 'gatehouse.pressed';
+/** Asks the worker what opened this page: `{[OPENED_BY]: requestId}`; the port gets the button, or null. */
+export const OPENED_BY = 'gatehouse.opened-by';
+
+const BUTTONS: readonly NotificationActionId[] = ['allow', 'deny', 'answer'];
+
+/** Returns the pressed button; null for none and for the notification itself. */
+export const readButton = (value: unknown): NotificationActionId | null =>
+  BUTTONS.find((button) => button === value) ?? null;
 
 const MAX_ID_CHARACTERS = 128;
 const NAMES = ['topic', 'serverUrl', 'sessionId', 'requestId', 'eventId'] as const;

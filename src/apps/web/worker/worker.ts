@@ -1,5 +1,6 @@
 import {
   readNotificationTarget,
+  type NotificationActionId,
   type NotificationTarget,
 } from '../../../packages/client/notifications/notification-routing.js';
 import {
@@ -8,7 +9,7 @@ import {
   webNotification,
 } from '../../../packages/client/notifications/web-push.js';
 import { isRecord } from '../../../packages/client/is-record.js';
-import { DENIED, pageAddress, PRESSED, SHOW, VIEWING } from './page-messages.js';
+import { CLICKED, OPENED_BY, pageAddress, readButton, SHOW, VIEWING } from './page-messages.js';
 
 declare const self: ServiceWorkerGlobalScope;
 /** Defined in the first line of the served script: the address at which the app opens a request. */
@@ -17,10 +18,13 @@ declare const REQUEST_URL: string | null;
 /** A page that does not answer within this time counts as showing no session. */
 const ANSWER_MS = 500;
 
-const DENY = 'deny';
+const TITLES = {
+  en: { allow: 'Allow', deny: 'Deny', answer: 'Answer' },
+  de: { allow: 'Erlauben', deny: 'Ablehnen', answer: 'Antworten' },
+} as const;
 
-/** The request whose “Deny” opened a page. The address does not say it: links could forge it. */
-let deniedRequest: string | null = null;
+/** The button that opened a page. The address does not say it: links could forge it. */
+let opened: { readonly requestId: string; readonly by: NotificationActionId } | null = null;
 
 self.addEventListener('install', () => void self.skipWaiting());
 self.addEventListener('push', (event) => event.waitUntil(show(parsed(event.data))));
@@ -30,15 +34,15 @@ self.addEventListener('message', (event) => {
   if (isRecord(data) && SHOW in data) {
     event.waitUntil(show(data[SHOW]).then((isShown) => event.ports[0]?.postMessage(isShown)));
   }
-  if (isRecord(data) && PRESSED in data) {
-    event.ports[0]?.postMessage(deniedRequest !== null && deniedRequest === data[PRESSED]);
-    deniedRequest = null;
+  if (isRecord(data) && OPENED_BY in data) {
+    event.ports[0]?.postMessage(opened?.requestId === data[OPENED_BY] ? opened?.by : null);
+    opened = null;
   }
 });
 self.addEventListener('notificationclick', (event) => {
   event.notification.close();
   const target = readNotificationTarget(event.notification.data);
-  event.waitUntil(open(target, event.action === DENY));
+  event.waitUntil(open(target, readButton(event.action)));
 });
 
 /** @returns true if a notification was shown; none is where the app shows that session */
@@ -61,13 +65,15 @@ async function show(data: unknown): Promise<boolean> {
   return shown !== null;
 }
 
-/** Allow is on the page only, which shows what is allowed. */
+/** Every button opens the page (specification, Events 7). An app of its own address decides there. */
 function actionsOf({ topic, requestId, isResolved }: NotificationTarget) {
-  const canDeny = topic === 'permission_request' && requestId !== null && isResolved !== true;
-  const isGerman = navigator.language.startsWith('de');
-  return canDeny && REQUEST_URL === null
-    ? [{ action: DENY, title: isGerman ? 'Ablehnen' : 'Deny' }]
-    : [];
+  if (requestId === null || isResolved === true) {
+    return [];
+  }
+  const titles = TITLES[navigator.language.startsWith('de') ? 'de' : 'en'];
+  const decisions = REQUEST_URL === null ? (['allow', 'deny'] as const) : [];
+  const buttons = topic === 'permission_request' ? decisions : (['answer'] as const);
+  return buttons.map((action) => ({ action, title: titles[action] }));
 }
 
 function parsed(data: PushMessageData | null): unknown {
@@ -79,17 +85,21 @@ function parsed(data: PushMessageData | null): unknown {
 }
 
 /** Opens the request in the app or on the account page, preferably in an open window. */
-async function open(target: NotificationTarget | null, isDenied: boolean): Promise<void> {
+async function open(
+  target: NotificationTarget | null,
+  pressed: NotificationActionId | null,
+): Promise<void> {
   if (target !== null && REQUEST_URL !== null) {
     await self.clients.openWindow(requestAddress(REQUEST_URL, target));
     return;
   }
   const page = (await openWindows()).find(({ url }) => isPage(url));
   if (page === undefined) {
-    deniedRequest = isDenied ? (target?.requestId ?? null) : null;
+    const requestId = target?.requestId ?? null;
+    opened = requestId !== null && pressed !== null ? { requestId, by: pressed } : null;
     await self.clients.openWindow(pageAddress(self.registration.scope, target));
   } else {
-    page.postMessage(isDenied ? { [DENIED]: target } : target);
+    page.postMessage({ [CLICKED]: target, pressed });
     await page.focus();
   }
 }

@@ -11,7 +11,6 @@ import {
   NotificationDaemon,
   type DesktopNotification,
 } from '../../../fixtures/programs/desktop-fixture.js';
-import { Asker } from '../../../fixtures/asker-fixture.js';
 import { FAKE_PUSH_MANAGER } from '../../../fakes/push-manager.js';
 import { FakeWebPushService } from '../../../fakes/web-push-service.js';
 import {
@@ -34,6 +33,7 @@ import {
   registerIn,
   sendTo,
   sessionOf,
+  signUpToStay,
   unlockSettings,
 } from '../push-acts.js';
 
@@ -45,23 +45,6 @@ const server = await startServer();
 afterAll(async () => {
   await server.stop();
   directory.remove();
-});
-
-describe('the service worker, as it is served', () => {
-  it('may load nothing, and is the only worker that the page may run', async () => {
-    const answer = await fetch(new URL('/app/worker.js', server.url));
-    expect(answer.status).toBe(200);
-    expect(answer.headers.get('content-type')).toBe('text/javascript; charset=utf-8');
-    expect(answer.headers.get('cache-control')).toBe('no-cache');
-    const policy = answer.headers.get('content-security-policy') ?? '';
-    expect(policy).toContain("default-src 'none'");
-    expect(policy).not.toMatch(/self|unsafe|https?:/);
-    expect(await answer.text()).toMatch(/^const REQUEST_URL=null;\n/);
-    const page = await fetch(new URL('/app', server.url));
-    const ofPage = page.headers.get('content-security-policy') ?? '';
-    expect(ofPage).toContain("worker-src 'self'");
-    expect(ofPage).toMatch(/trusted-types gatehouse-worker(;|$)/);
-  });
 });
 
 const canClick = hasChromium() && hasDbus();
@@ -221,32 +204,53 @@ const canClick = hasChromium() && hasDbus();
     expect(page.url()).toBe(`${server.url}/app/`);
   });
 
-  it('denies a request by the button of its notification, whether the page is open or not', async () => {
-    const { page } = visitor;
-    await page.goto(`${server.url}/app`);
-    await page.getByLabel('Stay signed in on this device').check();
-    const key = await DeviceKey.fromSecret(await createAccount(visitor));
-    await registerBrowser(key);
-    await sees('This browser now shows your notifications.');
-    const { token, accountId } = await session();
-    const asker = new Asker(server, { token, account: accountId, secret: key.bytes });
-    const ask = async (title: string) => {
+  async function askingAccount() {
+    const { key, asker } = await signUpToStay(visitor, server);
+    const ask = async (title: string, topic = 'permission_request') => {
       const { requestId } = (await asker.ask()).request;
-      const about = {
-        session: { sessionId: requestId, title },
-        request: { requestId, toolName: 'Bash' },
-      };
-      await send(key, about);
+      const request = { requestId, toolName: 'Bash' };
+      await send(key, { topic, session: { sessionId: requestId, title }, request });
       return { requestId, message: await decrypted() };
     };
+    return { asker, ask };
+  }
+
+  it('opens a request by “Allow” and “Answer”, and gives no answer by itself', async () => {
+    const { asker, ask } = await askingAccount();
+    const answersTo = async (id: string) => (await asker.routes.read(id)).answers;
+    const open = await ask('Allow, page open');
+    const closed = await ask('Allow, page closed');
+    const question = await ask('A question', 'user_action_request');
+    await deliver(open.message);
+    const first = await requestNotification('Allow, page open');
+    expect(first.actions).toEqual(expect.arrayContaining(['Allow', 'Deny']));
+    desktop.click(first, 'Allow');
+    await sees('Not allowed yet');
+    expect(visitor.page.url()).toContain(open.requestId);
+    await deliver(question.message);
+    const second = await requestNotification('A question');
+    expect(second.actions).not.toEqual(expect.arrayContaining(['Allow']));
+    desktop.click(second, 'Answer');
+    await visitor.page.waitForURL(`**/*${question.requestId}`);
+    await deliver(closed.message);
+    const third = await requestNotification('Allow, page closed');
+    await leavePage(visitor);
+    const opened = browser.waitForEvent('page');
+    desktop.click(third, 'Allow');
+    const page = await opened;
+    await page.getByText('Not allowed yet').waitFor();
+    expect(page.url()).toContain(closed.requestId);
+    expect([await answersTo(open.requestId), await answersTo(closed.requestId)]).toEqual([[], []]);
+  });
+
+  it('denies a request by the button of its notification, whether the page is open or not', async () => {
+    const { asker, ask } = await askingAccount();
     const denied = (id: string) =>
       waitFor('the denial', async () => (await asker.routes.read(id)).answers[0]);
     const open = await ask('Page open');
     const closed = await ask('Page closed');
     await deliver(open.message);
     const first = await requestNotification('Page open');
-    expect(first.actions).toEqual(expect.arrayContaining(['Deny']));
-    expect(first.actions).not.toContain('Allow');
     desktop.click(first, 'Deny');
     await sees('The request is denied.');
     expect(await denied(open.requestId)).toMatchObject({ deny: true });

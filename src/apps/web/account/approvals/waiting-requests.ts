@@ -1,9 +1,12 @@
 import { useCallback, useEffect, useState } from 'preact/hooks';
-import type { NotificationTarget } from '../../../../packages/client/notifications/notification-routing.js';
+import type {
+  NotificationActionId,
+  NotificationTarget,
+} from '../../../../packages/client/notifications/notification-routing.js';
 import { isRequestId } from '../../../../core/protocol/request-id.js';
 import { t } from '../../i18n/messages.js';
 import { clientFor } from '../../server.js';
-import { done, failure, type Notify } from '../../ui/notice.js';
+import { done, failure, problem, type Notify } from '../../ui/notice.js';
 import type { ListedRequest } from '../../../../packages/client/approvals/request-routes.js';
 import type { Account, AccountActions } from '../use-account.js';
 import { requestHash } from './request-address.js';
@@ -14,8 +17,8 @@ const EXPIRY_RETRY_MS = 15_000;
 /** The request of a clicked notification. */
 export interface ClickedRequest {
   readonly target: NotificationTarget | null;
-  /** True if “Deny” was pressed under the notification. */
-  readonly isDenied: boolean;
+  /** The button that was pressed under the notification; null where it was the notification itself. */
+  readonly pressed: NotificationActionId | null;
   readonly dismiss: () => void;
 }
 
@@ -51,11 +54,16 @@ export function useWaitingRequests(
       return;
     }
     clicked.dismiss();
-    location.hash = requestHash(id);
-    if (clicked.isDenied) {
-      deny(token, id, notify);
-    }
-  }, [isOffered, id, clicked.isDenied]);
+    const { pressed } = clicked;
+    openSection(requestHash(id), () => {
+      if (pressed === 'deny') {
+        deny(token, id, notify);
+      } else if (pressed === 'allow') {
+        // A browser says neither what it displayed whole, nor who pressed the button.
+        notify(problem(() => t.waiting.readFirst));
+      }
+    });
+  }, [isOffered, id, clicked.pressed]);
   return isOffered ? waiting : null;
 }
 
@@ -78,6 +86,16 @@ export function useReloadAtExpiry(
     const timer = setTimeout(reload, leftMs > 0 ? leftMs : EXPIRY_RETRY_MS);
     return () => clearTimeout(timer);
   }, [expiries, offsetMs, reload]);
+}
+
+/** Opens a section, which clears the notice of the last one, and then acts. */
+function openSection(hash: string, act: () => void): void {
+  if (location.hash === hash) {
+    act();
+  } else {
+    addEventListener('hashchange', act, { once: true });
+    location.hash = hash;
+  }
 }
 
 /** Sends the denial of a button to this page's own server, and looks the request up nowhere else. */
