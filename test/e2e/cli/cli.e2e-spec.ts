@@ -130,7 +130,8 @@ describe('gatehouse whoami', () => {
     expect(loaded.filter((path) => actions.test(path)).sort()).toEqual([
       'apps/cli/account/current-session.js',
       'apps/cli/account/server-store.js',
-      // These are the options of several commands, whose code is loaded only when one is run.
+      // These are help and options of several commands, whose code is loaded only when one is run.
+      'apps/cli/notify/build-previews.js',
       'apps/cli/operator/with-administration.js',
     ]);
     const heavy = /@nestjs|typeorm|socket\.io|\/fastify|class-validator|^server\//;

@@ -62,7 +62,13 @@ describe('a required provider', () => {
     await live.next('hello');
     await fixture.oidc.setGroups('clara', []);
     const { url } = await begin(server);
-    expect(await logInAtProvider(url, 'clara')).toEqual({ flow: 'auth', error: 'not_eligible' });
+    expect(await logInAtProvider(url, 'clara')).toEqual({
+      flow: 'auth',
+      error: 'not_eligible',
+      // Their owner learns both: the provider has just confirmed who it is.
+      account: expect.any(String),
+      reason: 'group_missing',
+    });
     expect(await live.next('closing')).toMatchObject({ code: 'not-eligible', provider: 'okta' });
     expect((await pushTokens(token)).body).toMatchObject({ code: 'not-eligible' });
     const { body } = await profile(server, token);
