@@ -34,9 +34,10 @@ export const BRAND_VARIABLES = {
     {
       type: 'string',
       default: null,
-      // A text may be anything but an address that would look like a link and is none.
+      // A text may be anything but an address that would look like a link and is none: before its first
+      // colon stands more than the name of a scheme, or after it a blank. Helm's schema knows no lookahead.
       pattern:
-        /^(https:\/\/(?![^/?#]*@)[^\s"'<>\\]{1,400}|mailto:[^\s"'<>?@]+@[^\s"'<>?@]+(\?[^\s"'<>]*)?|(?!mailto:|[a-z][a-z0-9+.-]*:\/\/)[^\p{C}\p{Zl}\p{Zp}]{1,200})$/iu,
+        /^(https:\/\/[^/?#@\s"'<>\\]+([/?#][^\s"'<>\\]{0,400})?|mailto:[^\s"'<>?@]+@[^\s"'<>?@]+(\?[^\s"'<>]*)?|[^\p{C}\p{Zl}\p{Zp}:]{1,200}|[^\p{C}\p{Zl}\p{Zp}:]{0,80}[^\p{C}\p{Zl}\p{Zp}:a-z0-9+.-][^\p{C}\p{Zl}\p{Zp}:]{0,80}:[^\p{C}\p{Zl}\p{Zp}]{0,40}|[^\p{C}\p{Zl}\p{Zp}:]{1,100}:[ ][^\p{C}\p{Zl}\p{Zp}]{1,100})$/iu,
       shape:
         'an https address without a user name, mailto: with an e-mail address, or a text of 1 to 200 printable characters',
     },

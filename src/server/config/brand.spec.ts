@@ -39,6 +39,7 @@ describe('the brand of the account page', () => {
     'mailto:help@acme.example?subject=Access',
     'The IT desk, room 4, or https://help.acme.example',
     'Hilfe: Telefon 1234',
+    'Call the desk:1234',
   ])('accepts the support %s', (support) => {
     expect(resolveSettings({ SERVICE_SUPPORT_URL: support }).settings.brand.support).toBe(support);
   });
