@@ -44,6 +44,15 @@ export const ERRORS = {
     403,
     'Log in again to do this: it needs a login of the last minutes.',
   ),
+  'invalid-grant': row(
+    400,
+    'This code or refresh token is not valid: it was used, superseded, ended, or belongs to another program.',
+  ),
+  'invalid-redirect': row(
+    400,
+    'The program did not register the address that it asks to return to.',
+  ),
+  'unsupported-token-type': row(400, 'Only refresh tokens can be revoked here.'),
   'insufficient-scope': row(403, 'The token does not have the scope of this route.'),
   'signup-disabled': row(403, 'This server does not accept new accounts with a device key alone.'),
   'invitation-invalid': row(
@@ -81,6 +90,7 @@ export const ERRORS = {
   'request-id-used': row(409, 'Another request of this account has that id.'),
   'too-many-open-requests': row(409, 'Too many requests of this account wait for an answer.'),
   'too-many-streams': row(409, 'Every stream of this backend is in use.'),
+  'request-changed': row(409, 'The request is not the one that was shown.'),
   'migration-required': row(409, 'What is stored has to be migrated to the other mode first.'),
   'payload-too-large': row(413, 'The request is larger than this server accepts.'),
   'unsupported-media-type': row(415, 'Send a body of the type {mediaType}.'),

@@ -11,6 +11,7 @@ import { ErrorDto, refusalResponses, refusalsOf } from './http/route-docs.js';
 import { DOCUMENTATION_FILES } from './http/documentation-files.js';
 import { readVersion } from '../common/version.js';
 import { OAuthModule } from './oauth/oauth.module.js';
+import { ProgramsModule } from './programs/programs.module.js';
 import { EventStreamsModule } from './event-streams/event-streams.module.js';
 
 /** Path of the page for people; the document itself lies below it. */
@@ -48,29 +49,31 @@ export function buildApiDocument(app: NestFastifyApplication): OpenAPIObject {
     description: 'Authentication policy and push tokens for clients that run sessions.',
     authentication:
       'The `token` of a login. `POST /v1/auth/challenge` returns a challenge, and `POST /v1/auth` a token for its signature with the device key; `docs/connect-a-client.md` has a program that does both. Send it as `Authorization: Bearer <token>`. To try the routes on this page, press **Authorize** and paste a token: what you send then acts on your account.',
-    accessOf: (reflector, { handler, controller }) => {
-      const access = routeAccessOf(reflector, [handler, controller]);
-      return {
-        isPublic: access === 'public',
-        codes: [
-          ...(access === 'public' ? [] : AUTHENTICATED),
-          ...(access === 'eligible' ? PROVIDER_REQUIRED : []),
-        ],
-      };
-    },
+    accessOf: accountAccess,
   });
 }
+
+const accountAccess: DocumentFacts['accessOf'] = (reflector, { handler, controller }) => {
+  const access = routeAccessOf(reflector, [handler, controller]);
+  return {
+    isPublic: access === 'public',
+    codes: [
+      ...(access === 'public' ? [] : AUTHENTICATED),
+      ...(access === 'eligible' ? PROVIDER_REQUIRED : []),
+    ],
+  };
+};
 
 /** The routes for backends alone, which a server has only where a resource server is configured. */
 export function buildBackendsDocument(app: NestFastifyApplication): OpenAPIObject {
   return buildDocument(app, {
     title: 'Gatehouse for backends',
     description:
-      'Tokens for other backends, available only where AUTH_RESOURCE_SERVERS_CONFIG_PATH or AUTH_RESOURCE_SERVERS_CONFIG_JSON configures one.',
+      'Tokens for other backends, available only where AUTH_RESOURCE_SERVERS_CONFIG_PATH or AUTH_RESOURCE_SERVERS_CONFIG_JSON configures one; the routes of programs only where it has `programs`, for the session of a person.',
     authentication:
       'The client of the resource server, by `client_secret_basic` or `private_key_jwt`: `docs/protect-a-backend.md` explains both. Streams of events take the access token that `POST /v1/oauth/token` returns, as `Authorization: Bearer <token>`.',
-    modules: [OAuthModule, EventStreamsModule],
-    accessOf: () => ({ isPublic: true, codes: [] }),
+    modules: [OAuthModule, EventStreamsModule, ProgramsModule],
+    accessOf: accountAccess,
   });
 }
 

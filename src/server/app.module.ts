@@ -15,6 +15,7 @@ import { MetricsModule } from './metrics/metrics.module.js';
 import { OAuthModule } from './oauth/oauth.module.js';
 import { OffboardingModule } from './offboarding/offboarding.module.js';
 import { offersAnswers } from '../core/policy/admission/answers.js';
+import { ProgramsModule } from './programs/programs.module.js';
 import { PushTokensModule } from './push-tokens/push-tokens.module.js';
 import { ApprovalsModule } from './approvals/approvals.module.js';
 import { ScimModule } from './scim/scim.module.js';
@@ -54,6 +55,9 @@ export class AppModule {
         ...(offersAnswers(settings) ? [ApprovalsModule] : []),
         EventRetentionModule,
         ...(settings.resourceServers.length === 0 ? [] : [OAuthModule, EventStreamsModule]),
+        ...(settings.resourceServers.some(({ programs }) => programs !== null)
+          ? [ProgramsModule]
+          : []),
         ...(settings.providers.some(hasDirectory) ? [ScimModule] : []),
         HealthModule,
         AdminModule,

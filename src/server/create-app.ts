@@ -97,7 +97,11 @@ async function createHttpServer(
     methods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
     // The library refuses an OPTIONS without a preflight in another shape than the contract's.
     strictPreflight: false,
-    exposedHeaders: ['etag', 'retry-after', 'x-request-id'],
+    exposedHeaders: [
+      ...['etag', 'retry-after', 'x-request-id'],
+      // Programs in a browser read the refusal of a scope there (RFC 6750, 3).
+      ...(settings.resourceServers.some(({ programs }) => programs) ? ['www-authenticate'] : []),
+    ],
     maxAge: 600,
   });
   applyRequestRules(server);

@@ -204,7 +204,10 @@ describe('the objects of the chart, depending on the values', () => {
         AUTH_RESOURCE_SERVERS_CONFIG_PATH: null,
         AUTH_RESOURCE_SERVERS_CONFIG_JSON: text.replaceAll('/run/secrets/gatehouse', directory),
       },
-      { providerIds: [], publicUrl: 'https://gate.example.org' },
+      {
+        ...{ providerIds: [], publicUrl: 'https://gate.example.org' },
+        ...{ hostsAccountPage: true, programs: [] },
+      },
       report,
     );
     rmSync(directory, { recursive: true });

@@ -19,12 +19,14 @@ const ENVIRONMENT = {
 /** A server with a backend, whose routes no other server has. */
 const WITH_BACKEND = {
   ...ENVIRONMENT,
+  SERVICE_ACCOUNT_PAGE_ENABLED: 'true',
   SERVICE_PUBLIC_URL: 'https://gate.example.com',
   AUTH_RESOURCE_SERVERS_CONFIG_JSON: JSON.stringify([
     {
       id: 'relay',
       resource: 'https://relay.example.com',
       client: { jwksUri: 'https://relay.example.com/jwks' },
+      programs: { checksScopes: true, scopes: { read: 'Read' }, initial: ['read'] },
     },
   ]),
 };

@@ -1,5 +1,9 @@
 import { VARIABLE_NAMES, variableOf } from '../../dist/server/config/settings.js';
-import { documentedEntry, documentedResourceServer } from './provider-schema.mjs';
+import {
+  documentedEntry,
+  documentedProgram,
+  documentedResourceServer,
+} from './provider-schema.mjs';
 
 export function environmentExample() {
   const groups = groupNames().map((group) => {
@@ -30,6 +34,8 @@ export function configurationPage() {
     table(['field', 'default', 'description'], fieldRows(documentedEntry(), '')),
     `## The resource servers file\n\n${RESOURCE_SERVERS_INTRODUCTION}`,
     table(['field', 'default', 'description'], fieldRows(documentedResourceServer(), '')),
+    `## The programs file\n\n${PROGRAMS_INTRODUCTION}`,
+    table(['field', 'default', 'description'], fieldRows(documentedProgram(), '')),
   ]
     .join('\n\n')
     .concat('\n');
@@ -127,11 +133,19 @@ const RESOURCE_SERVERS_INTRODUCTION = [
   'The [schema](../config/resource-servers.schema.json) lets an editor check the file.',
 ].join('\n');
 
+const PROGRAMS_INTRODUCTION = [
+  '`AUTH_PROGRAM_CLIENTS_CONFIG_PATH` names a JSON file. `AUTH_PROGRAM_CLIENTS_CONFIG_JSON` holds the same text.',
+  'It is an array with one object per program that has no metadata document, such as',
+  '`[{"id": "inspector", "name": "MCP Inspector", "redirectUris": ["http://localhost/oauth/callback"]}]`.',
+  'A loopback address takes any port. Programs with a metadata document need no entry.',
+].join('\n');
+
 /** Nested fields are named by their path. */
 function fieldRows({ properties, required = [] }, prefix) {
   return Object.entries(properties).flatMap(([name, field]) => {
     const own = [`\`${prefix}${name}\``, fieldDefault(field, required.includes(name))];
-    if (field.type !== 'object') {
+    // An object with names of the operator has no fields of its own.
+    if (field.type !== 'object' || field.properties === undefined) {
       return [[...own, fieldWords(field)]];
     }
     const nested = fieldRows(field, `${prefix}${name}.`);

@@ -5,6 +5,7 @@ import {
   KEY_SOURCES,
   RESOURCE_SERVER_ENTRY,
 } from '../../dist/server/config/resource-servers/resource-server-entry.js';
+import { PROGRAM_CLIENT_ENTRY } from '../../dist/server/config/resource-servers/program-clients-file.js';
 import { PROVIDER_ENTRY } from '../../dist/server/config/providers-file/provider-entry.js';
 
 /** The server runs these checks, which have no JSON Schema equivalent. */
@@ -41,6 +42,10 @@ export function documentedResourceServer() {
   client.oneOf = CLIENT_METHODS.map((name) => ({ required: [name] }));
   client.properties.kubernetes.oneOf = KEY_SOURCES.map((name) => ({ required: [name] }));
   return entry;
+}
+
+export function documentedProgram() {
+  return documented(PROGRAM_CLIENT_ENTRY);
 }
 
 export function policyTestSchema() {

@@ -37,6 +37,8 @@ export const AUDIT_KINDS = [
   'push-token-added',
   'push-token-removed',
   'request-answered',
+  'program-approved',
+  'program-ended',
   'invitation-created',
   'invitation-used',
   'invitation-revoked',

@@ -11,6 +11,7 @@ import { brandedPage, brandStyle, imageSource, type Brand } from '../http/brande
 import { fileBytes, sendFile, servePageAssets, type FileBytes } from '../http/hosted-page.js';
 import { accountPageHeaders, serviceWorkerHeaders } from '../http/security-headers.js';
 import { brandConfig } from '../config/brand.config.js';
+import { resourceServersConfig } from '../config/resource-servers/resource-servers.config.js';
 import { httpConfig } from '../config/http.config.js';
 
 /** Path of the page; its files lie below it. */
@@ -30,6 +31,8 @@ export class AccountPageService implements OnModuleInit {
     private readonly host: HttpAdapterHost<FastifyAdapter>,
     @Inject(httpConfig.KEY) private readonly config: ConfigType<typeof httpConfig>,
     @Inject(brandConfig.KEY) private readonly brand: ConfigType<typeof brandConfig>,
+    @Inject(resourceServersConfig.KEY)
+    private readonly servers: ConfigType<typeof resourceServersConfig>,
   ) {}
 
   async onModuleInit(): Promise<void> {
@@ -41,7 +44,8 @@ export class AccountPageService implements OnModuleInit {
     const html = await readFile(join(BUILT, 'index.html'), 'utf8');
     const page = pageBytes(brandedPage(html, this.brand), publicUrl, this.brand);
     const answer = (request: FastifyRequest, reply: FastifyReply) => sendFile(request, reply, page);
-    for (const path of ['', '/', '/device', '/oauth/:provider']) {
+    const programs = this.servers.some((one) => one.programs !== null) ? ['/authorize'] : [];
+    for (const path of ['', '/', '/device', '/oauth/:provider', ...programs]) {
       server.get(`${ACCOUNT_PAGE_PATH}${path}`, answer);
     }
     const style = styleBytes(this.brand);

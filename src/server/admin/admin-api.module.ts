@@ -8,6 +8,8 @@ import { AdminSessionsService } from './access/admin-sessions.service.js';
 import { AdminAccountsController } from './accounts/admin-accounts.controller.js';
 import { AdminAccountsService } from './accounts/admin-accounts.service.js';
 import { AdminActsService } from './accounts/admin-acts.service.js';
+import { AdminProgramsController } from './accounts/admin-programs.controller.js';
+import { AdminProgramsService } from './accounts/admin-programs.service.js';
 import { AdminAuditController } from './audit/admin-audit.controller.js';
 import { AdminAuditService } from './audit/admin-audit.service.js';
 import { AdminInvitationsController } from './invitations/admin-invitations.controller.js';
@@ -36,6 +38,7 @@ export const ADMIN_SERVICES = [
   AdminLoginsService,
   AdminPlanService,
   AdminPolicyService,
+  AdminProgramsService,
   AdminProvidersService,
   AdminRefusalsService,
   AdminResourceServersService,
@@ -70,6 +73,7 @@ export class AdminApiModule {
         AdminInvitationsController,
         AdminLoginsController,
         AdminPolicyController,
+        AdminProgramsController,
         AdminProvidersController,
         AdminResourceServersController,
         AdminSignalsController,

@@ -29,6 +29,8 @@ import { SessionActivityService } from './sessions/session-activity.service.js';
 export interface Access {
   readonly accountId: string;
   readonly sessionId: string;
+  /** True if `sessionId` is the id of a program's grant. */
+  readonly isGrant?: true;
   /** Time of the login of the session, Unix milliseconds. */
   readonly loggedInAt: number;
   /** Expiry of the token, Unix milliseconds. */
@@ -230,7 +232,9 @@ export class AuthService implements OnModuleInit {
     if (verdict.expiresAt <= now) {
       throw new AppError('token-expired');
     }
-    this.activity.note(verdict.sessionId, now);
+    if (verdict.isGrant !== true) {
+      this.activity.note(verdict.sessionId, now);
+    }
     return verdict;
   }
 
@@ -253,7 +257,9 @@ export class AuthService implements OnModuleInit {
       resourceServer === null
         ? judgeProviders(requiredLoginProviders, account, offboarding, now)
         : judgeResource(resourceServer, requiredLoginProviders, account, offboarding, now);
-    const access = { accountId, sessionId, expiresAt, loggedInAt: decision.loggedInAt, readAt };
+    const { loggedInAt } = decision;
+    const isGrant = session.isGrant === true && { isGrant: true as const };
+    const access = { accountId, sessionId, expiresAt, loggedInAt, readAt, ...isGrant };
     if (providers.isAllowed) {
       return { ...access, holdsUntil: providers.until, providerRefusal: null };
     }

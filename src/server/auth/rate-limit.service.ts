@@ -7,6 +7,7 @@ import { addressGroup } from '../../common/addresses.js';
 import { AppError, isUnavailable } from '../../common/errors.js';
 import { rateLimitsConfig, type RateLimitSettings } from '../config/http.config.js';
 import { INVITATION_TRIES } from '../../core/policy/flow/code-limits.js';
+import { PROGRAM_APPROVALS } from '../../core/policy/programs/programs.js';
 import { DEVICE_APPROVALS } from '../../core/policy/flow/code-limits.js';
 import { redisRateStore } from '../storage/redis/redis-rate-store.js';
 import { REDIS, type RedisService } from '../storage/redis/redis.service.js';
@@ -15,6 +16,7 @@ type Limited =
   | keyof Omit<RateLimitSettings, 'perIp'>
   | 'deviceApprovalPerAccount'
   | 'invitationPerIp'
+  | 'programApprovalPerAccount'
   | 'scimPerProvider'
   | 'refusalPerIp';
 
@@ -115,6 +117,7 @@ function checksOn(
     loginPerIp: { max: loginPerIp, timeWindow: MINUTE_MS },
     handshakePerIp: { max: handshakePerIp, timeWindow: MINUTE_MS },
     deviceApprovalPerAccount: DEVICE_APPROVALS,
+    programApprovalPerAccount: PROGRAM_APPROVALS,
     invitationPerIp: INVITATION_TRIES,
     perResourceServer: { max: perResourceServer, timeWindow: MINUTE_MS },
     refusalPerIp: { max: perIp, timeWindow: MINUTE_MS },

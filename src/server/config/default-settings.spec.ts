@@ -156,6 +156,7 @@ describe('resolveSettings with nothing set', () => {
         audit: { retentionDays: 365, refusedLoginsDays: 30 },
         providers: [],
         resourceServers: [],
+        programClients: [],
         ruleFiles: {
           paths: [],
           addresses: { publicUrl: null, hasReturnAddress: false },

@@ -1,5 +1,6 @@
 import { findLockouts, type LockoutFinding } from '../../core/policy/findings/lockout.js';
 import { loginAddresses } from './browser.config.js';
+import { hostsAccountPage } from './http.config.js';
 import { checkSettings } from './check-settings.js';
 import { readCaBundle } from './environment/ca-bundle.js';
 import { ConfigurationError, ConfigurationReport } from './environment/configuration-error.js';
@@ -7,6 +8,7 @@ import type { EnvironmentText } from './environment/variable.js';
 import { readOidcProviders } from './providers-file/providers-file.js';
 import { readGitHubProvider } from './providers.config.js';
 import { checkUnknownNames, gatherTexts, readValues, secretFileIn } from './read-environment.js';
+import { readProgramClients } from './resource-servers/program-clients-file.js';
 import { readResourceServers } from './resource-servers/resource-servers-file.js';
 import { readCertificateRules } from './rules/certificate-rules.js';
 import { buildSettings, deepFreeze, type Settings, type VariableName } from './settings.js';
@@ -37,13 +39,20 @@ export function resolveSettings(environment: EnvironmentText): ResolvedConfigura
     ...providers.map(({ id }) => id),
     ...(values.SERVICE_FEATURE_AUTH_MTLS__ENABLED ? ['mtls'] : []),
   ];
-  const context = { providerIds, publicUrl: values.SERVICE_PUBLIC_URL };
+  const programClients = readProgramClients(values, report);
+  const context = {
+    providerIds,
+    publicUrl: values.SERVICE_PUBLIC_URL,
+    hostsAccountPage: hostsAccountPage(values),
+    programs: programClients,
+  };
   const resourceServers = readResourceServers(values, context, report);
   checkSettings(values, texts, providers, report);
   if (report.problems.length > 0) {
     throw new ConfigurationError(report.problems, report.warnings);
   }
-  const checked = { values, providers, secretFile, caBundle, certificateRules, resourceServers };
+  const rules = { providers, certificateRules, resourceServers, programClients };
+  const checked = { values, secretFile, caBundle, ...rules };
   const settings = deepFreeze(buildSettings(checked));
   return { settings, warnings: report.warnings, findings: findLockouts(settings) };
 }

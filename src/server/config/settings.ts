@@ -1,3 +1,4 @@
+import type { ConfiguredProgram } from '../../core/policy/programs/programs.js';
 import { ADMIN_VARIABLES, adminConfig } from './admin.config.js';
 import { AUTH_VARIABLES, authConfig } from './auth.config.js';
 import { BRAND_VARIABLES, brandConfig } from './brand.config.js';
@@ -24,6 +25,7 @@ import { PROVIDER_VARIABLES, providersConfig } from './providers.config.js';
 import { ruleFilesConfig } from './rule-files.config.js';
 import type { ResourceServerSettings } from './resource-servers/resource-servers-file.js';
 import {
+  programClientsConfig,
   RESOURCE_SERVER_VARIABLES,
   resourceServersConfig,
 } from './resource-servers/resource-servers.config.js';
@@ -71,6 +73,7 @@ interface CheckedEnvironment extends Checked<typeof ENV> {
   readonly providers: readonly ProviderSettings[];
   readonly certificateRules: CertificateAllowRules;
   readonly resourceServers: readonly ResourceServerSettings[];
+  readonly programClients: readonly ConfiguredProgram[];
 }
 
 export function buildSettings(checked: CheckedEnvironment) {
@@ -93,6 +96,7 @@ export function buildSettings(checked: CheckedEnvironment) {
     admin: adminConfig(checked),
     providers: providersConfig(checked),
     resourceServers: resourceServersConfig(checked),
+    programClients: programClientsConfig(checked),
     ruleFiles: ruleFilesConfig(checked),
   };
 }

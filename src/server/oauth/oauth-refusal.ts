@@ -7,6 +7,8 @@ const OAUTH_ERRORS: Partial<Record<ErrorCode, string>> = {
   'invalid-target': 'invalid_target',
   'unsupported-grant-type': 'unsupported_grant_type',
   'invalid-scope': 'invalid_scope',
+  'invalid-grant': 'invalid_grant',
+  'unsupported-token-type': 'unsupported_token_type',
   'insufficient-scope': 'insufficient_scope',
   'rate-limited': 'temporarily_unavailable',
   unavailable: 'temporarily_unavailable',
@@ -30,11 +32,15 @@ export function proxyRefusal(refusal: AppError, requestId: string): FormattedRef
   };
 }
 
+export function oauthErrorOf(code: ErrorCode): string {
+  return OAUTH_ERRORS[code] ?? 'invalid_request';
+}
+
 /** Adds OAuth's `error` to the code and the message of every refusal. */
 export function oauthRefusal(refusal: AppError, requestId: string): FormattedRefusal {
   const { code } = refusal;
   const statusCode = STATUSES.includes(code) ? ERRORS[code].status : 400;
-  const error = OAUTH_ERRORS[code] ?? 'invalid_request';
+  const error = oauthErrorOf(code);
   return {
     status: statusCode,
     headers: code === 'invalid-client' ? { 'www-authenticate': 'Basic' } : {},

@@ -7,14 +7,14 @@ import { Public } from '../auth/route-access.js';
 import { AppError } from '../../common/errors.js';
 import { FORM } from '../http/request-rules.js';
 import { Answers, Refuses } from '../http/route-docs.js';
+import { resourceServersConfig } from '../config/resource-servers/resource-servers.config.js';
+import { OFFLINE_ACCESS } from '../../core/policy/programs/program-scopes.js';
 import { httpConfig } from '../config/http.config.js';
 import { SIGNATURE_ALGORITHMS } from '../config/providers-file/provider-settings.js';
 import { CLIENT_AUTHENTICATION_METHODS } from './client-authentication.service.js';
-import { CLIENT_SCOPES, ClientTokenService } from './client-token.service.js';
+import { CLIENT_SCOPES } from './client-token.service.js';
 import { IntrospectionService } from './introspection.service.js';
 import {
-  CLIENT_CREDENTIALS,
-  EXCHANGE,
   IntrospectionDto,
   IntrospectionForm,
   JwkSetDto,
@@ -25,7 +25,7 @@ import {
 import { oauthRefusal } from './oauth-refusal.js';
 import { ResourceServerOutcomesService } from './resource-server-outcomes.service.js';
 import { SigningKeysService } from './signing-keys.service.js';
-import { TokenExchangeService } from './token-exchange.service.js';
+import { TokenAnswerService } from './token-answer.service.js';
 
 /** Receivers may keep the key set for so long; a new key is published a day ahead. */
 const KEY_SET_MAX_AGE_SECONDS = 300;
@@ -37,12 +37,13 @@ const NO_STORE = { 'cache-control': 'no-store' };
 @Public()
 export class OAuthController {
   constructor(
-    private readonly exchanges: TokenExchangeService,
-    private readonly clientTokens: ClientTokenService,
+    private readonly tokens: TokenAnswerService,
     private readonly introspections: IntrospectionService,
     private readonly outcomes: ResourceServerOutcomesService,
     private readonly keys: SigningKeysService,
     @Inject(httpConfig.KEY) private readonly http: ConfigType<typeof httpConfig>,
+    @Inject(resourceServersConfig.KEY)
+    private readonly servers: ConfigType<typeof resourceServersConfig>,
   ) {}
 
   @ApiOperation({ summary: 'The metadata of this authorization server (RFC 8414).' })
@@ -57,11 +58,12 @@ export class OAuthController {
       introspection_endpoint: `${issuer}/v1/oauth/introspect`,
       scopes_supported: [...CLIENT_SCOPES],
       response_types_supported: [],
-      grant_types_supported: [EXCHANGE, CLIENT_CREDENTIALS],
+      grant_types_supported: [...this.tokens.grantTypes],
       token_endpoint_auth_methods_supported: ['none', ...CLIENT_AUTHENTICATION_METHODS],
       token_endpoint_auth_signing_alg_values_supported: [...SIGNATURE_ALGORITHMS],
       introspection_endpoint_auth_methods_supported: [...CLIENT_AUTHENTICATION_METHODS],
       introspection_endpoint_auth_signing_alg_values_supported: [...SIGNATURE_ALGORITHMS],
+      ...(this.servers.some(({ programs }) => programs !== null) && programMetadata(issuer)),
     };
   }
 
@@ -92,24 +94,17 @@ export class OAuthController {
     'unsupported-grant-type',
     'invalid-client',
     'invalid-scope',
+    'invalid-grant',
     'unavailable',
   )
   async token(
     @Headers('authorization') authorization: string | undefined,
     @Body() form: TokenForm,
+    @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<TokenDto> {
     void reply.headers(NO_STORE);
-    switch (form.grant_type) {
-      case EXCHANGE:
-        return this.exchanges.exchange(form);
-      case CLIENT_CREDENTIALS: {
-        const { token, scope, expiresIn } = await this.clientTokens.grant(authorization, form);
-        return { access_token: token, token_type: 'Bearer', expires_in: expiresIn, scope };
-      }
-      default:
-        throw new AppError('unsupported-grant-type');
-    }
+    return this.tokens.answer(form, { authorization, address: request.ip });
   }
 
   @ApiOperation({ summary: 'Answers if a token of the calling backend is valid now (RFC 7662).' })
@@ -136,4 +131,18 @@ export class OAuthController {
     this.outcomes.note(request, server.id, answer.active ? 'ok' : 'inactive');
     return answer;
   }
+}
+
+/** Never the scopes of a backend: clients ask for all that they see (RFC 8414, RFC 9207). */
+function programMetadata(issuer: string): Partial<ServerMetadataDto> {
+  return {
+    authorization_endpoint: `${issuer}/v1/oauth/authorize`,
+    revocation_endpoint: `${issuer}/v1/oauth/revoke`,
+    revocation_endpoint_auth_methods_supported: ['none'],
+    response_types_supported: ['code'],
+    code_challenge_methods_supported: ['S256'],
+    scopes_supported: [OFFLINE_ACCESS],
+    client_id_metadata_document_supported: true,
+    authorization_response_iss_parameter_supported: true,
+  };
 }

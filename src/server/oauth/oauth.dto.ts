@@ -1,3 +1,4 @@
+import { applyDecorators } from '@nestjs/common';
 import { ApiProperty } from '@nestjs/swagger';
 import { Equals, IsOptional, IsString, MaxLength, ValidateIf } from 'class-validator';
 
@@ -6,13 +7,16 @@ const ASSERTION = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
 const ACCESS_TOKEN = 'urn:ietf:params:oauth:token-type:access_token';
 
 export const CLIENT_CREDENTIALS = 'client_credentials';
+/** Grants of programs, where a backend accepts any. */
+export const AUTHORIZATION_CODE = 'authorization_code';
+export const REFRESH_TOKEN = 'refresh_token';
 
 /** Client authentication by an assertion (RFC 7521, 4.2). */
 export class ClientAuthenticationForm {
   @ApiProperty({ required: false, description: 'The id of the backend, if it is given at all.' })
   @IsOptional()
   @IsString()
-  @MaxLength(64)
+  @MaxLength(512)
   client_id?: string;
 
   @ApiProperty({ enum: [ASSERTION], required: false })
@@ -30,13 +34,24 @@ export class ClientAuthenticationForm {
 const OfExchange = (): PropertyDecorator =>
   ValidateIf(({ grant_type: grant }: TokenForm) => grant === EXCHANGE);
 
+const OfExchangeOr = (field: 'resource'): PropertyDecorator =>
+  ValidateIf((form: TokenForm) => form.grant_type === EXCHANGE || form[field] !== undefined);
+
+const OfProgram = (description: string, length: number): PropertyDecorator =>
+  applyDecorators(
+    ApiProperty({ required: false, description }),
+    IsOptional(),
+    IsString(),
+    MaxLength(length),
+  );
+
 /**
  * A token exchange (RFC 8693, 2.1), or the request of a backend for a token of its own (RFC 6749,
  * 4.4.2). A repeated parameter is an array, and refused.
  */
 export class TokenForm extends ClientAuthenticationForm {
   /** An unknown one has an error of its own (RFC 6749, 5.2). */
-  @ApiProperty({ enum: [EXCHANGE, CLIENT_CREDENTIALS] })
+  @ApiProperty({ enum: [EXCHANGE, CLIENT_CREDENTIALS, AUTHORIZATION_CODE, REFRESH_TOKEN] })
   @IsString()
   grant_type!: string;
 
@@ -53,9 +68,10 @@ export class TokenForm extends ClientAuthenticationForm {
 
   @ApiProperty({
     required: false,
-    description: 'For an exchange: the address of the backend, exactly as it is configured.',
+    description:
+      'The address of the backend: for an exchange exactly as it is configured; a program may repeat it.',
   })
-  @OfExchange()
+  @OfExchangeOr('resource')
   @IsString()
   @MaxLength(2048)
   resource!: string;
@@ -78,12 +94,25 @@ export class TokenForm extends ClientAuthenticationForm {
 
   @ApiProperty({
     required: false,
-    description: 'For a client: `ssf.manage`, `ssf.read`, `introspect`. Default: all of them.',
+    description:
+      'For a client: `ssf.manage`, `ssf.read`, `introspect`. Default: all of them. A program may narrow a refreshed token.',
   })
   @IsOptional()
   @IsString()
-  @MaxLength(256)
+  @MaxLength(2048)
   scope?: string;
+
+  @OfProgram('The code of a program (RFC 6749, 4.1.3).', 128)
+  code?: string;
+
+  @OfProgram('The address to which the code was sent.', 2048)
+  redirect_uri?: string;
+
+  @OfProgram("The verifier of the code's challenge (RFC 7636).", 128)
+  code_verifier?: string;
+
+  @OfProgram('The refresh token of a program (RFC 6749, 6).', 256)
+  refresh_token?: string;
 }
 
 /** RFC 8693, 2.2.1; of a client RFC 6749, 5.1. */
@@ -94,7 +123,8 @@ export class TokenDto {
 
   @ApiProperty({ enum: ['Bearer'] }) token_type!: string;
   @ApiProperty({ description: 'Seconds.' }) expires_in!: number;
-  @ApiProperty({ required: false, description: 'Of a client.' }) scope?: string;
+  @ApiProperty({ required: false, description: 'Of a client or a program.' }) scope?: string;
+  @ApiProperty({ required: false, description: 'Of a program.' }) refresh_token?: string;
 }
 
 export class IntrospectionForm extends ClientAuthenticationForm {
@@ -161,4 +191,15 @@ export class ServerMetadataDto {
   @ApiProperty({ type: [String] }) introspection_endpoint_auth_methods_supported!: string[];
   @ApiProperty({ type: [String] })
   introspection_endpoint_auth_signing_alg_values_supported!: string[];
+
+  @ApiProperty({ required: false, description: 'Where a backend accepts programs.' })
+  authorization_endpoint?: string;
+
+  @ApiProperty({ required: false }) revocation_endpoint?: string;
+  @ApiProperty({ required: false, type: [String] })
+  revocation_endpoint_auth_methods_supported?: string[];
+
+  @ApiProperty({ required: false, type: [String] }) code_challenge_methods_supported?: string[];
+  @ApiProperty({ required: false }) client_id_metadata_document_supported?: boolean;
+  @ApiProperty({ required: false }) authorization_response_iss_parameter_supported?: boolean;
 }

@@ -12,6 +12,7 @@ import { ResourceAccessService } from './resource-access.service.js';
 import { ResourceServerOutcomesService } from './resource-server-outcomes.service.js';
 import { ResourceTokenService } from './resource-token.service.js';
 import { SigningKeysService } from './signing-keys.service.js';
+import { TokenAnswerService } from './token-answer.service.js';
 import { TokenExchangeService } from './token-exchange.service.js';
 
 /**
@@ -32,8 +33,9 @@ import { TokenExchangeService } from './token-exchange.service.js';
     ResourceServerOutcomesService,
     ResourceTokenService,
     SigningKeysService,
+    TokenAnswerService,
     TokenExchangeService,
   ],
-  exports: [ClientTokenService, SigningKeysService],
+  exports: [ClientTokenService, ResourceTokenService, SigningKeysService, TokenAnswerService],
 })
 export class OAuthModule {}

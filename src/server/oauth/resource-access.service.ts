@@ -2,16 +2,18 @@ import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
 import type { ConfigType } from '@nestjs/config';
 import { AccessCache } from '../auth/access-cache.js';
 import { AuthService } from '../auth/auth.service.js';
+import type { TokenClaims } from '../auth/sessions/access-token.service.js';
 import { IdentityEvents } from '../auth/identity.events.js';
 import { AppError } from '../../common/errors.js';
+import { SESSION_CLIENT } from '../../core/policy/admission/scopes.js';
 import { Clock } from '../../common/runtime/clock.js';
 import { authConfig } from '../config/auth.config.js';
 import type { ResourceServerSettings } from '../config/resource-servers/resource-servers-file.js';
-import {
-  ResourceSessionRepository,
-  type ResourceSessionKey,
-} from '../storage/repositories/oauth/resource-session.repository.js';
+import { ResourceSessionRepository } from '../storage/repositories/oauth/resource-session.repository.js';
 import { ResourceTokenService, type ResourceTokenClaims } from './resource-token.service.js';
+
+/** The session that a token names, or the grant in its place. */
+type TokenSession = Omit<TokenClaims, 'expiresAt'>;
 
 /** About 300 bytes each. */
 const MAX_SESSIONS = 50_000;
@@ -20,7 +22,7 @@ const MAX_SESSIONS = 50_000;
 @Injectable()
 export class ResourceAccessService implements OnModuleInit {
   /** By `sid`. A reported end is final, even if the account may use the backend again. */
-  private readonly sessions: AccessCache<ResourceSessionKey | null>;
+  private readonly sessions: AccessCache<TokenSession | null>;
 
   constructor(
     private readonly auth: AuthService,
@@ -52,22 +54,26 @@ export class ResourceAccessService implements OnModuleInit {
     if (session?.accountId !== claims.sub) {
       throw new AppError(session === null ? 'token-revoked' : 'invalid-token');
     }
-    await this.auth.authenticateFor(server, {
-      accountId: session.accountId,
-      sessionId: session.sessionId,
-      expiresAt: claims.session_exp * 1000,
-    });
+    await this.auth.authenticateFor(server, { ...session, expiresAt: claims.session_exp * 1000 });
     return claims;
   }
 
   private async sessionOf(
-    { sub, sid }: ResourceTokenClaims,
-    { id }: ResourceServerSettings,
-  ): Promise<ResourceSessionKey | null> {
+    { sub, sid, client_id: clientId }: ResourceTokenClaims,
+    { id, programs }: ResourceServerSettings,
+  ): Promise<TokenSession | null> {
+    const isOfProgram = clientId !== SESSION_CLIENT;
+    if (isOfProgram && programs === null) {
+      return null;
+    }
     const key = `${id} ${sid}`;
     const known = this.sessions.peek(key);
-    return known === undefined
-      ? this.sessions.load(sub, key, () => this.resourceSessions.find(sid, id))
-      : known;
+    const load = () => (isOfProgram ? this.grantOf(sid, id) : this.resourceSessions.find(sid, id));
+    return known === undefined ? this.sessions.load(sub, key, load) : known;
+  }
+
+  private async grantOf(sid: string, resourceServer: string): Promise<TokenSession | null> {
+    const grant = await this.resourceSessions.findGrant(sid, resourceServer);
+    return grant && { accountId: grant.accountId, sessionId: grant.id, isGrant: true };
   }
 }

@@ -38,6 +38,15 @@ export interface ResourceTokenClaims extends JWTPayload {
   readonly email?: string;
 }
 
+/** The program that a token is for. */
+export interface ProgramClaims {
+  readonly clientId: string;
+  readonly clientName: string;
+  readonly grantId: string;
+  readonly scopes: readonly string[];
+  readonly tokenSeconds: number;
+}
+
 interface Verified {
   readonly key: SigningKey;
   readonly claims: ResourceTokenClaims;
@@ -67,14 +76,30 @@ export class ResourceTokenService {
     accountId: string,
     judge: () => Promise<ResourceSession>,
   ): Promise<{ token: string; expiresIn: number }> {
-    const iat = Math.floor(this.runtime.clock.now() / 1000);
-    const session = await judge();
+    const iat = this.issuedAt();
+    return this.sign(server, accountId, iat, await judge());
+  }
+
+  /** The time of a token whose session is judged next, in Unix seconds. */
+  issuedAt(): number {
+    return Math.floor(this.runtime.clock.now() / 1000);
+  }
+
+  /** As {@link issue}, where the session was judged after `iat`. */
+  async sign(
+    server: ResourceServerSettings,
+    accountId: string,
+    iat: number,
+    session: ResourceSession & { readonly program?: ProgramClaims },
+  ): Promise<{ token: string; expiresIn: number }> {
+    const { program } = session;
     const { kid, alg, privateKey } = this.keys.current(server.tokenAlg);
     const sessionExp = Math.floor(session.expiresAt / 1000);
-    const exp = Math.min(iat + server.maxTokenSeconds, sessionExp);
+    const exp = Math.min(iat + (program?.tokenSeconds ?? server.maxTokenSeconds), sessionExp);
     const claims = {
       sid: session.id,
-      client_id: SESSION_CLIENT,
+      client_id: program?.clientId ?? SESSION_CLIENT,
+      ...(program !== undefined && programClaimsOf(program)),
       auth_time: Math.floor(session.authenticatedAt / 1000),
       session_exp: sessionExp,
       login_method: session.method === 'key_challenge' ? 'device-key' : session.method,
@@ -137,6 +162,10 @@ export class ResourceTokenService {
 
 function isClientId(value: unknown): boolean {
   return typeof value === 'string' && value !== '';
+}
+
+function programClaimsOf({ scopes, clientName, grantId }: ProgramClaims): object {
+  return { scope: scopes.join(' '), client_name: clientName, grant_id: grantId };
 }
 
 function kidOf(token: string): string | undefined {

@@ -27,6 +27,7 @@ import {
   LogoutTokenEntity,
   WaitingSignOutEntity,
 } from './entities/one-time.entity.js';
+import { ProgramGrantEntity } from './entities/programs/program-grant.entity.js';
 import { ProviderSignalEntity } from './entities/provider-signal.entity.js';
 import { PushTokenEntity } from './entities/push-token.entity.js';
 import { ResourceSessionEntity } from './entities/resource-session.entity.js';
@@ -43,6 +44,7 @@ import { RecycledNames1765110000000 } from './migrations/1765110000000-recycled-
 import { Organizations1765150000000 } from './migrations/1765150000000-organizations.js';
 import { EventCursors1765200000000 } from './migrations/1765200000000-event-cursors.js';
 import { AuditDetails1765300000000 } from './migrations/1765300000000-audit-details.js';
+import { ProgramGrants1765400000000 } from './migrations/1765400000000-program-grants.js';
 
 export type DatabaseAddress =
   | ExternalDatabase
@@ -77,6 +79,7 @@ export const ENTITIES = [
   LoginChallengeEntity,
   LogoutTokenEntity,
   OrganizationEntity,
+  ProgramGrantEntity,
   ProviderSignalEntity,
   PushTokenEntity,
   RequestAnswerEntity,
@@ -105,6 +108,7 @@ export function dataSourceOptions(settings: StorageSettings): PostgresDataSource
       Organizations1765150000000,
       EventCursors1765200000000,
       AuditDetails1765300000000,
+      ProgramGrants1765400000000,
     ],
     migrationsTableName: MIGRATIONS_TABLE,
     migrationsTransactionMode: 'each',

@@ -73,8 +73,11 @@ describe('each end of a session (two replicas; needs PostgreSQL and Redis)', () 
     );
   }
 
-  // test/e2e/scim has the specs of directories.
-  const ENDINGS: Record<Exclude<EndingKind, 'directory-deactivated'>, readonly Ending[]> = {
+  // test/e2e/scim has the specs of directories, test/e2e/programs those of programs.
+  const ENDINGS: Record<
+    Exclude<EndingKind, 'directory-deactivated' | 'program-ended'>,
+    readonly Ending[]
+  > = {
     'token-revoked': [
       {
         end: ({ token }) => call(one, 'POST', '/v1/auth/logout', { token }),

@@ -8,6 +8,7 @@ const NAMES = {
   'account-credentials': 'credentials of connected services',
   'identity-credentials': 'credentials of identities',
   'agent-request': 'requests of programs',
+  'program-grant': 'grants of programs',
   'signing-key': 'signing keys',
 } as const satisfies Record<ResealProgress['purpose'], string>;
 

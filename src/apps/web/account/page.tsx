@@ -11,20 +11,25 @@ import { LanguageChoice } from '../ui/language-choice.js';
 import { lazyPart } from '../ui/lazy-part.js';
 import { NoticeLine, problem, type Notice } from '../ui/notice.js';
 import { t } from '../i18n/messages.js';
+import { loadProgramMessages, programMessages } from '../i18n/programs/program-messages.js';
+import type { ProgramRequestProps } from './programs/program-request.js';
 import type { AccountViewProps } from './account-view.js';
 import { CertificateReturned, ProviderReturned } from './returned.js';
-import { SignIn } from './sign-in.js';
+import { SignIn, type SignInProps } from './sign-in.js';
 import {
   noteReplaced,
   keptAccountId,
   removeSession,
   savedPendingDevice,
+  savedPendingProgram,
   savedSession,
   savePendingDevice,
+  savePendingProgram,
   saveSession,
   takeArrival,
   type Arrival,
   type PendingDevice,
+  type PendingProgram,
   type Session,
 } from './tab-state.js';
 import type { AccountActions } from './use-account.js';
@@ -37,6 +42,17 @@ const AccountView = lazyPart<AccountViewProps>(async () => {
   return (await import('./account-view.js')).AccountView;
 });
 
+const ProgramRequest = lazyPart<ProgramRequestProps>(async () => {
+  const { ProgramRequestView } = await import('./programs/program-request.js');
+  await loadProgramMessages();
+  return ProgramRequestView;
+});
+
+const ForProgram = lazyPart<object>(async () => {
+  await loadProgramMessages();
+  return () => <p>{programMessages.request.forProgram}</p>;
+});
+
 interface PageProps {
   readonly arrival: Arrival;
   /** The target of a clicked notification, from the address. */
@@ -46,7 +62,8 @@ interface PageProps {
 export function Page({ arrival, request }: PageProps) {
   const tab = useTab(arrival);
   const waiting = useWaitingRequest(request);
-  const { returned, session, device, invitation, notice, notify, startSession, close } = tab;
+  const { returned, session, device, program, invitation, notice, notify } = tab;
+  const { startSession, close } = tab;
   const finish = { startSession, close };
   const above = (
     <>
@@ -65,21 +82,42 @@ export function Page({ arrival, request }: PageProps) {
       </Gate>
     );
   }
+  if (program !== null && (session !== null || program.id === null)) {
+    return (
+      <Gate above={above}>
+        <ProgramRequest {...tab} program={program} close={() => tab.setProgram(null)} />
+      </Gate>
+    );
+  }
   if (session !== null) {
     return <AccountView {...tab} session={session} above={above} clicked={waiting} />;
   }
   return (
+    <SignedOut
+      {...{ device, program, invitation, startSession, notify, above }}
+      isFresh={isOpened(arrival) && device === null && notice === null}
+    />
+  );
+}
+
+interface SignedOutProps extends SignInProps {
+  readonly device: PendingDevice | null;
+  readonly program: PendingProgram | null;
+  readonly above: ComponentChildren;
+}
+
+function SignedOut({ device, program, above, ...props }: SignedOutProps) {
+  return (
     <Gate above={above}>
       {device !== null && <p>{t.signIn.forDevice}</p>}
-      <SignIn
-        key={invitation}
-        isFresh={arrival.kind === 'opened' && device === null && notice === null}
-        invitation={invitation}
-        startSession={startSession}
-        notify={notify}
-      />
+      {program !== null && <ForProgram />}
+      <SignIn key={props.invitation} {...props} />
     </Gate>
   );
+}
+
+function isOpened({ kind }: Arrival): boolean {
+  return kind === 'opened' || kind === 'program';
 }
 
 interface GateProps {
@@ -123,15 +161,12 @@ function useTab(arrival: Arrival) {
   const isReturned = arrival.kind === 'returned' || arrival.kind === 'certificate';
   const [returned, setReturned] = useState(isReturned ? arrival : null);
   const [session, setSession] = useState<Session | null>(savedSession);
-  const [device, showDevice] = useState<PendingDevice | null>(savedPendingDevice);
+  const [device, setDevice] = useKept(savedPendingDevice, savePendingDevice);
+  const [program, setProgram] = useKept(savedPendingProgram, savePendingProgram);
   const [notice, notify] = useState<Notice | null>(() => firstNotice(arrival, session));
   const [invitation, setInvitation] = useState(
     arrival.kind === 'invited' && session === null ? arrival.code : null,
   );
-  const setDevice = useCallback((next: PendingDevice | null) => {
-    savePendingDevice(next);
-    showDevice(next);
-  }, []);
   const close = useCallback((last: Notice | null) => {
     setReturned(null);
     notify(last);
@@ -156,8 +191,18 @@ function useTab(arrival: Arrival) {
   useInvitationLinks(receive);
   // The keys for requests end with the session that this browser keeps.
   useEffect(() => void forgetOtherKeys(keptAccountId()).catch(() => undefined), [session]);
-  const known = { returned, session, device, invitation, notice };
-  return { ...known, setDevice, notify, startSession, endSession, close };
+  const known = { returned, session, device, program, invitation, notice };
+  return { ...known, setDevice, setProgram, notify, startSession, endSession, close };
+}
+
+/** A state that this tab keeps while the browser is at a provider. */
+function useKept<Value>(read: () => Value | null, save: (next: Value | null) => void) {
+  const [value, show] = useState<Value | null>(read);
+  const set = useCallback((next: Value | null) => {
+    save(next);
+    show(next);
+  }, []);
+  return [value, set] as const;
 }
 
 /** @param use receives the session with which another tab replaced this one; null = none */

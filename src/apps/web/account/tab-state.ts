@@ -44,6 +44,14 @@ export interface PendingDevice {
   readonly link: DeviceLink | null;
 }
 
+/** The request of a program that this tab answers. */
+export interface PendingProgram {
+  /** The secret id of the request; null = it was refused. */
+  readonly id: string | null;
+  /** The code of the refusal; null = none. */
+  readonly error: string | null;
+}
+
 /** A device whose code the form asks for. */
 export const UNKNOWN_DEVICE: PendingDevice = { userCode: null, link: null };
 
@@ -52,6 +60,8 @@ export const CERTIFICATE = 'mtls';
 
 export type Arrival =
   | { readonly kind: 'opened' }
+  /** The request of a program, or its refusal. */
+  | { readonly kind: 'program'; readonly program: PendingProgram }
   /** An invitation link, with its code unchanged. */
   | { readonly kind: 'invited'; readonly code: string }
   /** A request to add a device, by its link or by a typed code. */
@@ -83,6 +93,7 @@ const KEPT_KEY = 'gatehouse.kept-key';
 const REPLACED = 'gatehouse.replaced';
 const PENDING_FLOW = 'gatehouse.begun';
 const DEVICE = 'gatehouse.device';
+const PROGRAM = 'gatehouse.program';
 
 /** The choice at sign-in: keep the session for all tabs of this browser, also after they close. */
 export function isStaying(): boolean {
@@ -238,6 +249,19 @@ export function savedPendingDevice(): PendingDevice | null {
   return { userCode, link: typeof link === 'string' ? readDeviceLink(link) : null };
 }
 
+/** Kept while the browser is at a provider. @param program null removes it */
+export function savePendingProgram(program: PendingProgram | null): void {
+  sessionStorage.setItem(PROGRAM, JSON.stringify(program));
+}
+
+export function savedPendingProgram(): PendingProgram | null {
+  const { id, error } = read(PROGRAM);
+  const isOne = typeof id === 'string' || typeof error === 'string';
+  return isOne
+    ? { id: typeof id === 'string' ? id : null, error: typeof error === 'string' ? error : null }
+    : null;
+}
+
 /** Reads the address and removes the answer from it, because an answer is valid only once. */
 export function takeArrival(): Arrival {
   const address = new URL(location.href);
@@ -245,6 +269,9 @@ export function takeArrival(): Arrival {
   history.replaceState(null, '', section === null ? document.baseURI : `#${section}`);
   if (/\/device\/?$/.test(address.pathname)) {
     return fromDevice(address);
+  }
+  if (/\/authorize\/?$/.test(address.pathname)) {
+    return fromProgram(address.hash.slice(1));
   }
   const code = invitationIn(address.hash);
   if (code !== null) {
@@ -260,6 +287,13 @@ function fromDevice({ href, hash }: URL): Arrival {
   savePendingDevice(device);
   const fault = isOlderDeviceLink(href) ? 'older' : 'damaged';
   return { kind: 'device', device, fault: link === null && hash !== '' ? fault : null };
+}
+
+function fromProgram(fragment: string): Arrival {
+  const error = new URLSearchParams(fragment).get('error');
+  const program = { id: error === null && fragment !== '' ? fragment : null, error };
+  savePendingProgram(program);
+  return { kind: 'program', program };
 }
 
 function fromProvider(provider: string, address: string): Arrival {

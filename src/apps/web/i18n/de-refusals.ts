@@ -21,6 +21,10 @@ export const deRefusals: Messages['refusals'] = {
   'invalid-target': 'Dieser Server stellt für diese Adresse keine Token aus.',
   'unsupported-grant-type': 'Dieser Server stellt auf diese Weise keine Tokens aus.',
   'invalid-scope': 'Dieser Server kennt diesen Umfang eines Tokens nicht.',
+  'invalid-grant': 'Der Zugriff dieses Programms wurde verbraucht, ersetzt oder beendet.',
+  'invalid-redirect':
+    'Das Programm hat die Adresse nicht angemeldet, an die es zurückkehren möchte.',
+  'unsupported-token-type': 'Der Server kann dieses Token nicht widerrufen.',
   'insufficient-scope': 'Das Token reicht für diese Aktion nicht aus.',
   'too-many-streams': 'Dieser Dienst verwendet bereits alle seine Ereignisströme.',
   'invalid-signature': 'Der Server hat die Signatur dieses Schlüssels nicht angenommen.',
@@ -57,6 +61,8 @@ export const deRefusals: Messages['refusals'] = {
   'request-id-used': 'Eine andere Anfrage hat diese Kennung.',
   'too-many-open-requests':
     'Zu viele Anfragen warten auf eine Antwort. Beantworten Sie einige, oder ziehen Sie sie zurück.',
+  'request-changed':
+    'Das ist nicht die Anfrage, die angezeigt wurde. Beginnen Sie im Programm von vorn.',
   'migration-required': 'Die gespeicherten Daten müssen zuerst umgestellt werden.',
   'payload-too-large': 'Das ist größer, als der Server annimmt.',
   'unsupported-media-type': 'Der Server hat die Anfrage nicht verstanden. Laden Sie neu.',

@@ -136,6 +136,7 @@ function featureSwitches(
     updates: enabled(true),
     revocation: describeRevocation(policy),
     answers: enabled(offersAnswers(policy)),
+    ...(policy.resourceServers.some(({ programs }) => programs) && { programs: enabled(true) }),
   };
 }
 

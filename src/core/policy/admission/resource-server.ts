@@ -1,4 +1,5 @@
 import type { OffboardingRules } from '../eligibility/offboarding.js';
+import type { ProgramRules } from '../programs/programs.js';
 import { judgeProviders, type AccessFacts, type ProvidersDecision } from './access.js';
 
 /** The rules of one backend, in addition to those of the server. */
@@ -14,6 +15,8 @@ export interface ResourceServer extends ResourceServerRules {
   readonly name: string;
   /** Its address, which is the audience of its tokens. */
   readonly resource: string;
+  /** Absent or null = no program gets a token for it. */
+  readonly programs?: ProgramRules | null;
 }
 
 export type ResourceDecision =

@@ -324,6 +324,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/admin/v1/accounts/{id}/programs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The programs that may act for the account, newest first. */
+        get: operations["AdminProgramsController_list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/accounts/{id}/programs/{grantId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Ends the access of one program at once. */
+        delete: operations["AdminProgramsController_end"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/admin/v1/overview": {
         parameters: {
             query?: never;
@@ -605,7 +639,7 @@ export interface components {
             /** @description Unix milliseconds. */
             at: number;
             /** @enum {string} */
-            kind: "signed-up" | "logged-in" | "login-refused" | "identity-linked" | "identity-unlinked" | "eligibility-lost" | "eligibility-regained" | "directory-deactivated" | "directory-activated" | "refusal-ended" | "token-revoked" | "all-tokens-revoked" | "device-approved" | "device-refused" | "push-token-added" | "push-token-removed" | "request-answered" | "invitation-created" | "invitation-used" | "invitation-revoked" | "signing-keys-rotated" | "recheck-requested" | "account-disabled" | "account-enabled" | "account-deleted" | "admin-logged-in" | "admin-login-refused" | "admin-refused";
+            kind: "signed-up" | "logged-in" | "login-refused" | "identity-linked" | "identity-unlinked" | "eligibility-lost" | "eligibility-regained" | "directory-deactivated" | "directory-activated" | "refusal-ended" | "token-revoked" | "all-tokens-revoked" | "device-approved" | "device-refused" | "push-token-added" | "push-token-removed" | "request-answered" | "program-approved" | "program-ended" | "invitation-created" | "invitation-used" | "invitation-revoked" | "signing-keys-rotated" | "recheck-requested" | "account-disabled" | "account-enabled" | "account-deleted" | "admin-logged-in" | "admin-login-refused" | "admin-refused";
             /** @description `user`, `system`, `provider`, or the name of an operator. */
             actor: string;
             accountId: string | null;
@@ -771,6 +805,31 @@ export interface components {
             resourceServers: components["schemas"]["PlannedResourceServerDto"][];
             /** @description The changed policy. */
             policy: components["schemas"]["AdminPolicyDto"];
+        };
+        AdministeredProgramDto: {
+            id: string;
+            clientId: string;
+            /** @description As the program named itself. */
+            clientName: string;
+            redirectUri: string;
+            /** @description Client id of the backend. */
+            resourceServer: string;
+            scopes: string[];
+            /** @enum {string} */
+            kind: "code" | "file";
+            /** @description The method of the login that approved it. */
+            method: string;
+            /** @description Unix milliseconds. */
+            createdAt: number;
+            /** @description Its last token, Unix milliseconds. */
+            lastUsedAt: number;
+            /** @description The address that asked for its last token. */
+            lastAddress: string | null;
+            /** @description Unix milliseconds. */
+            expiresAt: number;
+        };
+        AdministeredProgramListDto: {
+            programs: components["schemas"]["AdministeredProgramDto"][];
         };
         CountedAccountsDto: {
             /** @description An estimate above 100000. */
@@ -968,7 +1027,7 @@ export interface components {
          * @description For programs.
          * @enum {string}
          */
-        ErrorCode: "invalid-request" | "invalid-public-key" | "invalid-target" | "unsupported-grant-type" | "invalid-scope" | "invalid-pending" | "invalid-proof" | "invalid-return-to" | "content-mode-mismatch" | "plain-account-requires-settings-v2" | "oauth-not-configured" | "missing-token" | "invalid-token" | "token-expired" | "token-revoked" | "invalid-client" | "invalid-signature" | "challenge-required" | "challenge-expired" | "mtls-required" | "invalid-code" | "fresh-login-required" | "insufficient-scope" | "signup-disabled" | "invitation-invalid" | "provider-required" | "not-eligible" | "admin-role-required" | "account-disabled" | "signup-provider-disabled" | "keyless-disabled" | "e2ee-required" | "encrypted-writes-disabled" | "plaintext-writes-disabled" | "account-optout-disabled" | "origin-not-allowed" | "key-challenge-disabled" | "not-found" | "unsupported-provider" | "provider-already-linked" | "last-identity" | "restore-required" | "already-answered" | "request-expired" | "request-id-used" | "too-many-open-requests" | "too-many-streams" | "migration-required" | "payload-too-large" | "unsupported-media-type" | "sessions-remain" | "rate-limited" | "internal" | "unavailable";
+        ErrorCode: "invalid-request" | "invalid-public-key" | "invalid-target" | "unsupported-grant-type" | "invalid-scope" | "invalid-pending" | "invalid-proof" | "invalid-return-to" | "content-mode-mismatch" | "plain-account-requires-settings-v2" | "oauth-not-configured" | "missing-token" | "invalid-token" | "token-expired" | "token-revoked" | "invalid-client" | "invalid-signature" | "challenge-required" | "challenge-expired" | "mtls-required" | "invalid-code" | "fresh-login-required" | "invalid-grant" | "invalid-redirect" | "unsupported-token-type" | "insufficient-scope" | "signup-disabled" | "invitation-invalid" | "provider-required" | "not-eligible" | "admin-role-required" | "account-disabled" | "signup-provider-disabled" | "keyless-disabled" | "e2ee-required" | "encrypted-writes-disabled" | "plaintext-writes-disabled" | "account-optout-disabled" | "origin-not-allowed" | "key-challenge-disabled" | "not-found" | "unsupported-provider" | "provider-already-linked" | "last-identity" | "restore-required" | "already-answered" | "request-expired" | "request-id-used" | "too-many-open-requests" | "too-many-streams" | "request-changed" | "migration-required" | "payload-too-large" | "unsupported-media-type" | "sessions-remain" | "rate-limited" | "internal" | "unavailable";
         ErrorDetailDto: {
             /** @description The field the message is about. */
             path: string;
@@ -1968,7 +2027,7 @@ export interface operations {
     AdminAuditController_page: {
         parameters: {
             query?: {
-                kind?: "signed-up" | "logged-in" | "login-refused" | "identity-linked" | "identity-unlinked" | "eligibility-lost" | "eligibility-regained" | "directory-deactivated" | "directory-activated" | "refusal-ended" | "token-revoked" | "all-tokens-revoked" | "device-approved" | "device-refused" | "push-token-added" | "push-token-removed" | "request-answered" | "invitation-created" | "invitation-used" | "invitation-revoked" | "signing-keys-rotated" | "recheck-requested" | "account-disabled" | "account-enabled" | "account-deleted" | "admin-logged-in" | "admin-login-refused" | "admin-refused";
+                kind?: "signed-up" | "logged-in" | "login-refused" | "identity-linked" | "identity-unlinked" | "eligibility-lost" | "eligibility-regained" | "directory-deactivated" | "directory-activated" | "refusal-ended" | "token-revoked" | "all-tokens-revoked" | "device-approved" | "device-refused" | "push-token-added" | "push-token-removed" | "request-answered" | "program-approved" | "program-ended" | "invitation-created" | "invitation-used" | "invitation-revoked" | "signing-keys-rotated" | "recheck-requested" | "account-disabled" | "account-enabled" | "account-deleted" | "admin-logged-in" | "admin-login-refused" | "admin-refused";
                 accountId?: string;
                 /** @description The name of an operator, or `user`, `system` or `provider`. */
                 actor?: string;
@@ -2514,6 +2573,170 @@ export interface operations {
             };
             /** @description `origin-not-allowed` */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDto"];
+                };
+            };
+            /** @description `payload-too-large` */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDto"];
+                };
+            };
+            /** @description `unsupported-media-type` */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDto"];
+                };
+            };
+            /** @description `rate-limited` */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDto"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDto"];
+                };
+            };
+        };
+    };
+    AdminProgramsController_list: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AdministeredProgramListDto"];
+                };
+            };
+            /** @description `missing-token`, `invalid-token`, `token-expired` */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDto"];
+                };
+            };
+            /** @description `origin-not-allowed` */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDto"];
+                };
+            };
+            /** @description `not-found` */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDto"];
+                };
+            };
+            /** @description `rate-limited` */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDto"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDto"];
+                };
+            };
+        };
+    };
+    AdminProgramsController_end: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+                grantId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ReasonDto"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ActAnswerDto"];
+                };
+            };
+            /** @description `invalid-request` */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDto"];
+                };
+            };
+            /** @description `missing-token`, `invalid-token`, `token-expired` */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDto"];
+                };
+            };
+            /** @description `admin-role-required`, `origin-not-allowed` */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDto"];
+                };
+            };
+            /** @description `not-found` */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -49,6 +49,8 @@ export interface ServerFeatures {
   readonly features?: {
     /** Older servers take no requests. */
     readonly answers?: { readonly enabled: boolean };
+    /** Absent where no backend accepts programs. */
+    readonly programs?: { readonly enabled: boolean };
   };
   readonly capabilities: {
     readonly auth: {

@@ -11,6 +11,8 @@ import type { NewSession } from '../../storage/repositories/session.repository.j
 export interface TokenClaims {
   readonly accountId: string;
   readonly sessionId: string;
+  /** True if `sessionId` is the id of a program's grant, which takes the place of a session. */
+  readonly isGrant?: true;
   /** Unix milliseconds. */
   readonly expiresAt: number;
 }

@@ -47,7 +47,7 @@ export class SessionsController {
   @OpenToAnyToken()
   @Answers(SuccessDto)
   async logOut(@Caller() { accountId, sessionId }: Access): Promise<SuccessDto> {
-    await this.sessions.end(accountId, sessionId);
+    await this.sessions.end(accountId, sessionId, true);
     return DONE;
   }
 

@@ -30,12 +30,14 @@ export class SessionsService {
     }));
   }
 
-  async end(accountId: string, sessionId: string): Promise<void> {
+  /** @param isSignOut true if the caller ends its own session */
+  async end(accountId: string, sessionId: string, isSignOut = false): Promise<void> {
     if (!isUuid(sessionId)) {
       return;
     }
     const now = new Date(this.clock.now());
-    const { events, seq } = await this.ends.end(accountId, sessionId, { actor: 'user' }, now);
+    const by = { actor: 'user' } as const;
+    const { events, seq } = await this.ends.end(accountId, sessionId, by, now, isSignOut);
     this.events.announceAccessChange({ accountId, sessionId, closes: 'token-revoked' });
     if (seq !== null) {
       this.events.emit('push-tokens-changed', accountId, seq);

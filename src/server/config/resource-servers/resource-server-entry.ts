@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { PROVIDER_ID_PATTERN } from '../environment/variable.js';
+import { PROGRAMS_ENTRY } from './programs-entry.js';
 import {
   choice,
   flag,
@@ -113,6 +114,7 @@ export const RESOURCE_SERVER_ENTRY = object({
     300,
   ),
   tokenAlg: optionalChoice(['ES256', 'RS256'], 'Signature algorithm of the tokens.', 'ES256'),
+  programs: PROGRAMS_ENTRY,
 });
 
 export type ResourceServerEntry = v.InferOutput<typeof RESOURCE_SERVER_ENTRY>;

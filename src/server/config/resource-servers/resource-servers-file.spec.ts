@@ -6,7 +6,12 @@ import { ConfigurationReport } from '../environment/configuration-error.js';
 import { resolveSettings } from '../resolve-settings.js';
 import { readResourceServers, type ResourceServerContext } from './resource-servers-file.js';
 
-const CONTEXT = { providerIds: ['okta'], publicUrl: 'https://gate.example.com' };
+const CONTEXT = {
+  providerIds: ['okta'],
+  publicUrl: 'https://gate.example.com',
+  hostsAccountPage: true,
+  programs: [],
+};
 
 describe(readResourceServers.name, () => {
   let directory: string;
@@ -43,7 +48,7 @@ describe(readResourceServers.name, () => {
         {
           ...{ id: 'relay', name: 'relay', resource: 'https://relay.example.com' },
           ...{ requireProviders: [], allowKeyless: true, claims: [] },
-          ...{ maxTokenSeconds: 300, tokenAlg: 'ES256' },
+          ...{ maxTokenSeconds: 300, tokenAlg: 'ES256', programs: null },
           client: { method: 'secret', secretFile, secrets: ['a-client-secret-of-the-relay'] },
         },
       ],

@@ -5,6 +5,8 @@ import {
   type EntriesValues,
   type ReportField,
 } from '../providers-file/entries-file.js';
+import type { ConfiguredProgram, ProgramRules } from '../../../core/policy/programs/programs.js';
+import { readPrograms } from './programs-entry.js';
 import { readClient, type ClientSettings } from './client-settings.js';
 import { RESOURCE_SERVER_ENTRY, type ResourceServerEntry } from './resource-server-entry.js';
 
@@ -14,8 +16,13 @@ const SOURCE = {
   content: 'resource servers',
 } as const;
 
-export interface ResourceServerSettings extends Omit<ResourceServerEntry, 'client' | 'name'> {
+export interface ResourceServerSettings extends Omit<
+  ResourceServerEntry,
+  'client' | 'name' | 'programs'
+> {
   readonly name: string;
+  /** null = no program gets a token for it. */
+  readonly programs: ProgramRules | null;
   readonly client: ClientSettings;
 }
 
@@ -25,12 +32,16 @@ export interface ResourceServerContext {
   readonly providerIds: readonly string[];
   /** Address of this server; null = not configured. */
   readonly publicUrl: string | null;
+  /** True if this server hosts the account page, where people approve programs. */
+  readonly hostsAccountPage: boolean;
+  /** Programs without a metadata document. */
+  readonly programs: readonly ConfiguredProgram[];
 }
 
 /** Problems name the index and the field, never a value. */
 export function readResourceServers(
   values: EntriesValues<typeof SOURCE>,
-  { providerIds, publicUrl }: ResourceServerContext,
+  context: ResourceServerContext,
   report: ConfigurationReport,
 ): ResourceServerSettings[] {
   const source = readEntries(SOURCE, values, report);
@@ -43,16 +54,45 @@ export function readResourceServers(
     if (entry === null || report.problems.length > before) {
       return;
     }
-    checkEntry(entry, servers, { providerIds, publicUrl }, problem);
+    checkEntry(entry, servers, context, problem);
     const client = readClient(entry.client, source.directory, problem);
+    const isSet = Object.hasOwn(value as object, 'maxTokenSeconds');
+    const programs =
+      entry.programs === undefined
+        ? null
+        : readPrograms(
+            entry.programs,
+            isSet ? entry.maxTokenSeconds : null,
+            context.programs,
+            problem,
+          );
     if (client !== null) {
-      servers.push({ ...entry, name: entry.name ?? entry.id, client });
+      servers.push({ ...entry, name: entry.name ?? entry.id, client, programs });
     }
   });
-  if (servers.length > 0 && publicUrl === null) {
+  checkServers(servers, context, source.variable, report);
+  return servers;
+}
+
+/** Checks the entries against other settings. */
+function checkServers(
+  servers: readonly ResourceServerSettings[],
+  context: ResourceServerContext,
+  variable: string,
+  report: ConfigurationReport,
+): void {
+  if (servers.some(({ programs }) => programs !== null) && !context.hostsAccountPage) {
+    report.problemOnce(
+      'SERVICE_ACCOUNT_PAGE_ENABLED',
+      'must be true where a resource server has programs: people approve them on the account page.',
+    );
+  }
+  if (context.programs.some(({ id }) => servers.some((server) => server.id === id))) {
+    report.problemOnce(variable, 'has an entry whose id is the client id of a program.');
+  }
+  if (servers.length > 0 && context.publicUrl === null) {
     report.problemOnce('SERVICE_PUBLIC_URL', 'is missing: it is the issuer of access tokens.');
   }
-  return servers;
 }
 
 /** Checks an entry against the others and against other settings. */

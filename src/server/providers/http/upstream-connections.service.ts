@@ -5,6 +5,13 @@ import { trustingContext } from '../../network/tls-trust.js';
 import { networkConfig, type NetworkSettings } from '../../config/network.config.js';
 import { lookupWithin, reachOf, refuseLiteral } from './upstream-addresses.js';
 
+/** Limits the networks that a request may reach. */
+interface Confinement {
+  /** It named the address, and must not reach hosts nearer than itself through it. */
+  readonly issuer?: string;
+  readonly isPublicOnly?: boolean;
+}
+
 /** Uses the configured proxies (RFC 9110, 9.3.6) and certificate authorities. */
 @Injectable()
 export class UpstreamConnectionsService implements OnApplicationShutdown {
@@ -13,10 +20,8 @@ export class UpstreamConnectionsService implements OnApplicationShutdown {
 
   constructor(@Inject(networkConfig.KEY) private readonly settings: NetworkSettings) {}
 
-  /** @param issuer named the address, and must not reach hosts nearer than itself through it */
-  async fetch(url: URL, init: RequestInit, issuer?: string): Promise<Response> {
-    const isOwn = issuer === undefined || new URL(issuer).hostname === url.hostname;
-    const reach = isOwn ? 'local' : await reachOf(issuer);
+  async fetch(url: URL, init: RequestInit, confinement: Confinement = {}): Promise<Response> {
+    const reach = await reachWithin(confinement, url);
     refuseLiteral(url, reach);
     const undici = await import('undici');
     const dispatcher = this.agent(undici.EnvHttpProxyAgent, reach);
@@ -32,6 +37,17 @@ export class UpstreamConnectionsService implements OnApplicationShutdown {
     this.opened.set(reach, agent);
     return agent;
   }
+}
+
+function reachWithin(
+  { issuer, isPublicOnly = false }: Confinement,
+  url: URL,
+): NetworkKind | Promise<NetworkKind> {
+  if (isPublicOnly) {
+    return 'public';
+  }
+  const isOwn = issuer === undefined || new URL(issuer).hostname === url.hostname;
+  return isOwn ? 'local' : reachOf(issuer);
 }
 
 function openedBy(

@@ -14,6 +14,8 @@ export interface UpstreamLimits {
    * or speak plain http, unless the issuer itself is there.
    */
   readonly issuer?: string;
+  /** For an address that a stranger names: no host of a private network is reached. */
+  readonly isPublicOnly?: true;
   /** For the whole request, from the queue to the last byte of the body. */
   readonly timeoutMs: number;
   /** Bytes of a response body, decompressed. */
@@ -175,7 +177,7 @@ export class UpstreamHttp {
     const work = { name: `${method} ${url.hostname}`, kind: 'client', attributes } as const;
     const send = async (): Promise<Response> => {
       const init = { method, headers, body, signal, redirect: 'manual' } as const;
-      const response = await this.connections.fetch(url, init, this.limits.issuer);
+      const response = await this.connections.fetch(url, init, this.limits);
       const bytes = await readCapped(response, this.limits.maxBytes);
       const { status } = response;
       traces?.note({ 'http.response.status_code': status });

@@ -6,7 +6,7 @@ export const TRANSACTION_NUMBER = `CREATE OR REPLACE FUNCTION transaction_number
  * Ends sessions at backends, and stores the events that report it, in the transaction of the cause.
  * @param condition of one index alone: the plan is kept for a connection, and made for the table as it was then
  */
-const endWhere = (condition: string): string => `
+export const endWhere = (condition: string): string => `
   WITH gone AS (
     DELETE FROM resource_session WHERE ${condition}
     RETURNING id, resource_server, account_id, expires_at)

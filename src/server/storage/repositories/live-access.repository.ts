@@ -10,6 +10,8 @@ import { AUTHENTICATED_AT } from './session.repository.js';
 export interface UsedSession {
   readonly accountId: string;
   readonly sessionId: string;
+  /** True if `sessionId` is the id of a program's grant. */
+  readonly isGrant?: true;
 }
 
 export interface UsedSessionFacts {
@@ -25,22 +27,34 @@ const IDENTITIES = `(SELECT json_agg(json_build_object('provider', "provider",
     ${SIGNALS_OF_IDENTITY}) ORDER BY "connected_at", "id")
   FROM "identity" WHERE "account_id" = "account"."id")`;
 
-const factsOfSessions = (identities: string): string => `
-  SELECT "used_session"."session_id" AS "sessionId", ${AUTHENTICATED_AT} AS "loggedInAt",
+const OF_SESSIONS = `
+  LEFT JOIN "session" ON "session"."id" = "used_session"."session_id"
+    AND "session"."account_id" = "account"."id"
+    AND "session"."token_epoch" = "account"."token_epoch"`;
+
+/** A grant takes the place of a session: what ends it deletes its row. */
+const OF_GRANTS = `
+  LEFT JOIN "program_grant" ON "program_grant"."id" = "used_session"."session_id"
+    AND "program_grant"."account_id" = "account"."id" AND "program_grant"."expires_at" > now()`;
+
+const factsOf = (identities: string, loggedInAt: string, logins: string): string => `
+  SELECT "used_session"."session_id" AS "sessionId", ${loggedInAt} AS "loggedInAt",
     "disabled_at" IS NOT NULL AS "isDisabled", "key_mode" = 'keyless' AS "isKeyless",
     "update_seq" AS "updateSeq",
     ${identities} AS "identities"
   FROM unnest($1::uuid[], $2::uuid[]) AS "used_session" ("account_id", "session_id")
   JOIN "account" ON "account"."id" = "used_session"."account_id"
-  LEFT JOIN "session" ON "session"."id" = "used_session"."session_id"
-    AND "session"."account_id" = "account"."id"
-    AND "session"."token_epoch" = "account"."token_epoch"`;
+  ${logins}`;
 
-const WITH_IDENTITIES = factsOfSessions(IDENTITIES);
 /** Only an identity opens an account without a device key. */
-const WITH_IDENTITIES_OF_KEYLESS = factsOfSessions(
-  `CASE WHEN "key_mode" = 'keyless' THEN ${IDENTITIES} END`,
-);
+const OF_KEYLESS = `CASE WHEN "key_mode" = 'keyless' THEN ${IDENTITIES} END`;
+
+const WITH_IDENTITIES = factsOf(IDENTITIES, AUTHENTICATED_AT, OF_SESSIONS);
+const WITH_IDENTITIES_OF_KEYLESS = factsOf(OF_KEYLESS, AUTHENTICATED_AT, OF_SESSIONS);
+
+const GRANTED_AT = `"program_grant"."authenticated_at"`;
+const GRANTS_WITH_IDENTITIES = factsOf(IDENTITIES, GRANTED_AT, OF_GRANTS);
+const GRANTS_WITH_IDENTITIES_OF_KEYLESS = factsOf(OF_KEYLESS, GRANTED_AT, OF_GRANTS);
 
 /** The delay is not noticeable, and many new connections share a statement. */
 const UPDATE_SEQS = { everyMs: 10, maxKeys: 500 };
@@ -79,10 +93,17 @@ export class LiveAccessRepository {
     needsIdentities: boolean,
     runner: SqlRunner = this.database,
   ): Promise<Map<string, UsedSessionFacts>> {
-    const rows = await runner.query<FactsRow>(
-      needsIdentities ? WITH_IDENTITIES : WITH_IDENTITIES_OF_KEYLESS,
-      [used.map(({ accountId }) => accountId), used.map(({ sessionId }) => sessionId)],
-    );
+    const sessions = used.filter(({ isGrant }) => isGrant !== true);
+    const grants = used.filter(({ isGrant }) => isGrant === true);
+    const rows: FactsRow[] = [];
+    if (sessions.length > 0) {
+      const sql = needsIdentities ? WITH_IDENTITIES : WITH_IDENTITIES_OF_KEYLESS;
+      rows.push(...(await runner.query<FactsRow>(sql, parametersOf(sessions))));
+    }
+    if (grants.length > 0) {
+      const sql = needsIdentities ? GRANTS_WITH_IDENTITIES : GRANTS_WITH_IDENTITIES_OF_KEYLESS;
+      rows.push(...(await runner.query<FactsRow>(sql, parametersOf(grants))));
+    }
     return new Map(
       rows.map(({ sessionId, updateSeq, loggedInAt, identities, ...account }) => {
         const state = { loggedInAt: loggedInAt?.getTime() ?? null, identities: identities ?? [] };
@@ -99,6 +120,10 @@ export class LiveAccessRepository {
     const seqs = new Map(rows.map(({ id, seq }) => [id, Number(seq)]));
     return accountIds.map((accountId) => seqs.get(accountId));
   }
+}
+
+function parametersOf(used: readonly UsedSession[]): string[][] {
+  return [used.map(({ accountId }) => accountId), used.map(({ sessionId }) => sessionId)];
 }
 
 interface FactsRow extends Omit<AccessFacts, 'loggedInAt' | 'identities'> {

@@ -58,6 +58,7 @@ const TABLES = {
   'mtls-connect-start': 'external_flow',
   'admin-login': 'external_flow',
   'admin-session': 'external_pending',
+  'program-request': 'external_flow',
 } as const satisfies Partial<Record<SealPurpose, keyof typeof KEYS>>;
 
 type Kind = keyof typeof TABLES;

@@ -30,6 +30,10 @@ import { ResourceSessionRepository } from './oauth/resource-session.repository.j
 import { SecurityEventRepository } from './oauth/security-event.repository.js';
 import { SigningKeyRepository } from './oauth/signing-key.repository.js';
 import { ExternalFlowRepository, LoginChallengeRepository } from './one-time.repository.js';
+import { ProgramApprovalRepository } from './programs/program-approval.repository.js';
+import { ProgramGrantRepository } from './programs/program-grant.repository.js';
+import { ProgramJudgementRepository } from './programs/program-judgement.repository.js';
+import { ProgramTokenRepository } from './programs/program-token.repository.js';
 import { PushTokenRepository } from './push-token.repository.js';
 import { SessionCertificateRepository } from './session-certificate.repository.js';
 import { SessionEndRepository } from './session-end.repository.js';
@@ -68,6 +72,10 @@ export const REPOSITORIES = [
   LoginChallengeRepository,
   OrganizationRepository,
   PersonRefusalRepository,
+  ProgramApprovalRepository,
+  ProgramGrantRepository,
+  ProgramJudgementRepository,
+  ProgramTokenRepository,
   ProviderLogoutRepository,
   ProviderSignalRepository,
   PushTokenRepository,

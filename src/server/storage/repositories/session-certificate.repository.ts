@@ -7,11 +7,17 @@ const END = `
   WITH "ended" AS (
     DELETE FROM "session" WHERE "account_id" = $1 AND "certificate" = $2::jsonb
     RETURNING "id"),
+  "ended_grant" AS (
+    DELETE FROM "program_grant" WHERE "account_id" = $1 AND "certificate" = $2::jsonb
+    RETURNING "id"),
+  "audited_grant" AS (
+    INSERT INTO "audit_event" ("at", "kind", "actor", "account_id", "provider", "reason")
+    SELECT $3, 'program-ended', 'provider', $1, $4, $5 FROM "ended_grant"),
   "audited" AS (
     INSERT INTO "audit_event" ("at", "kind", "actor", "account_id", "provider", "reason",
       "session_id")
     SELECT $3, 'token-revoked', 'provider', $1, $4, $5, "id" FROM "ended")
-  SELECT "id" FROM "ended"`;
+  SELECT "id" FROM "ended" UNION ALL SELECT "id" FROM "ended_grant"`;
 
 /** The certificates that logins showed, where they are not the one that the identity keeps. */
 @Injectable()
@@ -24,7 +30,10 @@ export class SessionCertificateRepository {
     accountId: string,
   ): Promise<CertificateRecord[]> {
     const found = await this.database.query<{ certificate: CertificateRecord }>(
-      `SELECT DISTINCT "certificate" FROM "session"
+      `SELECT "certificate" FROM "session"
+       WHERE "account_id" = $1 AND "certificate" IS NOT NULL AND "expires_at" > now()
+         AND "certificate" IS DISTINCT FROM $2::jsonb
+       UNION SELECT "certificate" FROM "program_grant"
        WHERE "account_id" = $1 AND "certificate" IS NOT NULL AND "expires_at" > now()
          AND "certificate" IS DISTINCT FROM $2::jsonb`,
       [accountId, newest && JSON.stringify(newest)],

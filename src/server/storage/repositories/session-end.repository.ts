@@ -18,12 +18,15 @@ export interface SessionEnd {
   readonly seq: number | null;
 }
 
+/** `$3` is `on` where the grants that the session approved go on (migrations/program-grant-triggers.ts). */
 const END = `
-  WITH "ended" AS (
+  WITH "keeps" AS (
+    SELECT set_config('gatehouse.keeps_grants', $3, true)),
+  "ended" AS (
     DELETE FROM "session" WHERE "account_id" = $1 AND "id" = $2 RETURNING 1),
   "removed" AS (
     DELETE FROM "push_token" WHERE "account_id" = $1 AND "session_id" = $2 RETURNING "token")
-  SELECT EXISTS (SELECT FROM "ended") AS "isEnded",
+  SELECT EXISTS (SELECT FROM "ended") AS "isEnded", (SELECT * FROM "keeps") AS "keeps",
     COALESCE((SELECT json_agg("token") FROM "removed"), '[]') AS "tokens"`;
 
 /** Sessions that a person or an administrator ends, with the push tokens that they saved last. */
@@ -31,11 +34,18 @@ const END = `
 export class SessionEndRepository {
   constructor(private readonly database: DatabaseService) {}
 
-  end(accountId: string, sessionId: string, by: EndedBy, now: Date): Promise<SessionEnd> {
+  /** @param isSignOut true if the session itself ends: the programs that it approved stay */
+  end(
+    accountId: string,
+    sessionId: string,
+    by: EndedBy,
+    now: Date,
+    isSignOut = false,
+  ): Promise<SessionEnd> {
     return this.database.transaction(async (tx) => {
       await holdAccounts(tx, [accountId]);
       type Row = { readonly isEnded: boolean; readonly tokens: readonly string[] };
-      const rows = await tx.query<Row>(END, [accountId, sessionId]);
+      const rows = await tx.query<Row>(END, [accountId, sessionId, isSignOut ? 'on' : 'off']);
       const { isEnded, tokens } = rows[0] ?? { isEnded: false, tokens: [] };
       const about = { accountId, sessionId, ...by };
       const events: AuditEvent[] = [

@@ -155,7 +155,7 @@ const logInBy = (column: 'id' | 'public_key', type: 'uuid' | 'bytea'): string =>
 const BY_ID = logInBy('id', 'uuid');
 const BY_KEY = logInBy('public_key', 'bytea');
 
-/** Locks accounts first, as all that ends sessions, and skips rows whose use is being stored. */
+/** Locks accounts first, as all that ends sessions, and skips rows whose use is being stored. Grants of programs stay. */
 const END_SURPLUS = `
   WITH "held" AS MATERIALIZED (
     SELECT "id" FROM "account" WHERE "id" = ANY($1) ORDER BY "id" FOR NO KEY UPDATE),
@@ -168,6 +168,7 @@ const END_SURPLUS = `
   "locked" AS (
     SELECT "id" FROM "session" WHERE "id" IN (SELECT "id" FROM "surplus") FOR UPDATE SKIP LOCKED)
   DELETE FROM "session" WHERE "id" IN (SELECT "id" FROM "locked")
+    AND set_config('gatehouse.keeps_grants', 'on', true) = 'on'
   RETURNING "id", "account_id" AS "accountId"`;
 
 const LOGINS = { maxKeys: 500 };

@@ -55,6 +55,14 @@ export const TARGETS = {
     owner: `"account_id" || '/' || "request_id"`,
     form: '"form"',
   },
+  'program-grant': {
+    table: 'program_grant',
+    id: '"id"',
+    service: `''::text`,
+    value: '"refresh_key"',
+    owner: '"id"::text',
+    form: null,
+  },
   'signing-key': {
     table: 'signing_key',
     id: '"id"',

@@ -16,6 +16,8 @@ export type SealPurpose =
   | 'mtls-claim'
   | 'mtls-connect'
   | 'mtls-connect-start'
+  | 'program-grant'
+  | 'program-request'
   | 'signing-key';
 
 /** The bytes are not a seal of that purpose and owner, or their master secret is missing. */

@@ -2,6 +2,9 @@ import { useEffect } from 'preact/hooks';
 import { Icon, type IconName } from '../../ui/icon.js';
 import { t } from '../../i18n/messages.js';
 import type { SectionProps } from '../use-account.js';
+import { loadProgramMessages } from '../../i18n/programs/program-messages.js';
+import { lazyPart } from '../../ui/lazy-part.js';
+import type { ProgramsSectionProps } from '../programs/programs-section.js';
 import { Receivers } from './receivers.js';
 import { Rename } from './rename.js';
 import type { AccountSession } from '../../../../packages/client/api/api-client-answers.js';
@@ -13,6 +16,12 @@ import { formatDate, formatRelative } from '../../i18n/format.js';
 import { SignOutEverywhere } from '../security/sign-out.js';
 import { CERTIFICATE } from '../tab-state.js';
 import { SectionHead } from '../../ui/section-head.js';
+
+const Programs = lazyPart<ProgramsSectionProps>(async () => {
+  const { ProgramsSection } = await import('../programs/programs-section.js');
+  await loadProgramMessages();
+  return ProgramsSection;
+});
 
 export function DevicesSection(props: SectionProps) {
   const { refresh } = props;
@@ -38,6 +47,7 @@ export function DevicesSection(props: SectionProps) {
           </button>
         </SectionHead>
       </section>
+      {props.account.features.features?.programs?.enabled === true && <Programs {...props} />}
       <Receivers {...props} />
     </>
   );

@@ -365,6 +365,8 @@ export const de: Texts = {
     'push-token-added': 'Push-Token hinzugefügt',
     'push-token-removed': 'Push-Token entfernt',
     'request-answered': 'Anfrage beantwortet',
+    'program-approved': 'Programm erlaubt',
+    'program-ended': 'Zugriff eines Programms beendet',
     'invitation-created': 'Einladung erstellt',
     'invitation-used': 'Einladung verwendet',
     'invitation-revoked': 'Einladung widerrufen',

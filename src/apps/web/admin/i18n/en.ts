@@ -349,9 +349,7 @@ export const en = {
     times: (count: number) => `${count} times`,
     signal: (txn: string) => `transaction ${txn}`,
   },
-
   actors: { user: 'Account holder', system: 'The server', provider: 'The provider' },
-
   kinds: {
     'signed-up': 'Signed up',
     'logged-in': 'Signed in',
@@ -367,6 +365,8 @@ export const en = {
     'push-token-added': 'Push token added',
     'push-token-removed': 'Push token removed',
     'request-answered': 'Request answered',
+    'program-approved': 'Program allowed',
+    'program-ended': 'Access of a program ended',
     'invitation-created': 'Invitation created',
     'invitation-used': 'Invitation used',
     'invitation-revoked': 'Invitation revoked',

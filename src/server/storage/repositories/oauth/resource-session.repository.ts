@@ -38,7 +38,7 @@ export interface PersonFacts {
 }
 
 /** Selects the identities of the account of "login", with the names that they give the person. */
-const IDENTITIES = `
+export const PERSON_OF_LOGIN = `
   COALESCE((SELECT json_agg(json_build_object('provider', "provider", 'login', "login",
       'email', "facts" ->> 'email') ORDER BY "connected_at", "id")
     FROM "identity" WHERE "identity"."account_id" = "login"."account_id"), '[]') AS "identities"`;
@@ -46,7 +46,7 @@ const IDENTITIES = `
 /** Finds a row only if an exchange would leave it as it is. */
 const FIND_OPEN = `
   SELECT "resource_session"."id", "login"."expires_at" AS "expiresAt",
-    "login"."authenticatedAt", "login"."method", ${IDENTITIES}
+    "login"."authenticatedAt", "login"."method", ${PERSON_OF_LOGIN}
   FROM "resource_session" JOIN (
     SELECT "id", "account_id", "expires_at", ${AUTHENTICATED_AT} AS "authenticatedAt",
       ${AUTHENTICATED_BY} AS "method"
@@ -70,7 +70,7 @@ const OPEN = `
         "rules" = EXCLUDED."rules", "txn" = NULL
     RETURNING "id")
   SELECT "opened"."id", "expires_at" AS "expiresAt", "authenticatedAt", "method",
-    ${IDENTITIES}
+    ${PERSON_OF_LOGIN}
   FROM "login", "opened"`;
 
 interface OpenedRow extends Omit<ResourceSession, 'expiresAt' | 'authenticatedAt'> {
@@ -129,6 +129,19 @@ export class ResourceSessionRepository {
   async find(id: string, resourceServer: string): Promise<ResourceSessionKey | null> {
     const found = await this.resourceSessions.findOneBy({ id, resourceServer });
     return found && { accountId: found.accountId, sessionId: found.sessionId, resourceServer };
+  }
+
+  /** Finds the grant of a program by its session at a backend. @returns null when it has ended */
+  async findGrant(
+    sid: string,
+    resourceServer: string,
+  ): Promise<{ readonly accountId: string; readonly id: string } | null> {
+    const [found] = await this.database.query<{ accountId: string; id: string }>(
+      `SELECT "id", "account_id" AS "accountId" FROM "program_grant"
+       WHERE "sid" = $1 AND "resource_server" = $2`,
+      [sid, resourceServer],
+    );
+    return found ?? null;
   }
 }
 

@@ -52,12 +52,19 @@ const USE = `
 const END = `
   WITH "ended" AS (
     DELETE FROM "session" WHERE "provider_session" = $1 RETURNING "id", "account_id"),
+  "ended_grant" AS (
+    DELETE FROM "program_grant" WHERE "provider_session" = $1 RETURNING "id", "account_id"),
+  "audited_grant" AS (
+    INSERT INTO "audit_event" ("at", "kind", "actor", "account_id", "provider", "reason",
+      "issuer", "signal_txn")
+    SELECT $2, 'program-ended', 'provider', "account_id", $3, $4, $5, $6 FROM "ended_grant"),
   "audited" AS (
     INSERT INTO "audit_event" ("at", "kind", "actor", "account_id", "provider", "reason",
       "session_id", "issuer", "signal_txn")
     SELECT $2, 'token-revoked', 'provider', "account_id", $3, $4, "id", $5, $6
     FROM "ended")
-  SELECT "id", "account_id" AS "accountId" FROM "ended"`;
+  SELECT "id", "account_id" AS "accountId" FROM "ended" UNION ALL
+  SELECT "id", "account_id" AS "accountId" FROM "ended_grant"`;
 
 @Injectable()
 export class ProviderLogoutRepository {
@@ -168,14 +175,15 @@ export function tokenHashOf(...parts: readonly string[]): Buffer {
   return createHash('sha256').update(JSON.stringify(parts)).digest();
 }
 
-/** Ends the sessions that are part of the provider's, or were vouched for by one that is. */
+/** Ends the sessions and grants that are part of the provider's, or were vouched for by one that is. */
 export async function endProviderSession(
   tx: Transaction,
   { provider, providerSession, reason, now, origin }: EndOfProviderSession,
 ): Promise<EndedSession[]> {
   const hash = hashOfProviderSession(provider, providerSession);
   const owners = await tx.query<{ id: string }>(
-    `SELECT DISTINCT "account_id" AS "id" FROM "session" WHERE "provider_session" = $1`,
+    `SELECT "account_id" AS "id" FROM "session" WHERE "provider_session" = $1 UNION
+     SELECT "account_id" AS "id" FROM "program_grant" WHERE "provider_session" = $1`,
     [hash],
   );
   await holdAccounts(

@@ -1,0 +1,22 @@
+/** The place where an address is: a name that people can check, unlike the name of a program. */
+export type Place =
+  | { readonly kind: 'host'; readonly host: string }
+  /** A program on the computer of the browser. */
+  | { readonly kind: 'computer' }
+  /** An app, by the scheme that it registered. */
+  | { readonly kind: 'app'; readonly scheme: string };
+
+export function placeOf(address: string): Place {
+  const url = new URL(address);
+  if (url.protocol === 'https:') {
+    return { kind: 'host', host: url.host };
+  }
+  return url.protocol === 'http:'
+    ? { kind: 'computer' }
+    : { kind: 'app', scheme: url.protocol.slice(0, -1) };
+}
+
+/** The host that publishes a program; null = the operator of this server configured it. */
+export function publisherOf(clientId: string): string | null {
+  return clientId.startsWith('https://') ? new URL(clientId).host : null;
+}

@@ -1,0 +1,228 @@
+import { useEffect, useState } from 'preact/hooks';
+import { GatehouseProblem } from '../../../../packages/client/api/problem.js';
+import { formatDate } from '../../i18n/format.js';
+import { programMessages } from '../../i18n/programs/program-messages.js';
+import { clientFor } from '../../server.js';
+import { Loading, NoticeLine, useAction, type Notice, type Notify } from '../../ui/notice.js';
+import { savePendingProgram, type PendingProgram, type Session } from '../tab-state.js';
+import type { AccountActions } from '../use-account.js';
+import { placeOf, publisherOf } from './program-host.js';
+import { ProgramRoutes, type ProgramRequest, type ProgramScope } from './program-routes.js';
+
+export interface ProgramRequestProps extends Pick<AccountActions, 'endSession'> {
+  readonly program: PendingProgram;
+  /** null = signed out, which suffices to read why a request is refused. */
+  readonly session: Session | null;
+  /** Forgets the request. */
+  readonly close: () => void;
+}
+
+/** The request of a program, or the reason why there is none. */
+export function ProgramRequestView({ program, session, endSession, close }: ProgramRequestProps) {
+  if (program.id === null || session === null) {
+    return <Refused code={program.error ?? ''} close={close} />;
+  }
+  return <FoundRequest key={program.id} {...{ id: program.id, session, endSession, close }} />;
+}
+
+function Refused({ code, close }: { readonly code: string; readonly close: () => void }) {
+  const { errors, request } = programMessages;
+  const known: Readonly<Record<string, string>> = errors;
+  return (
+    <section aria-labelledby="program">
+      <h1 id="program">{Object.hasOwn(known, code) ? known[code] : errors.other}</h1>
+      <p>{request.restart}</p>
+      <div class="row">
+        <button type="button" onClick={close}>
+          {request.toAccount}
+        </button>
+      </div>
+    </section>
+  );
+}
+
+interface FoundProps extends Pick<ProgramRequestProps, 'endSession' | 'close'> {
+  readonly id: string;
+  readonly session: Session;
+}
+
+/** Codes after which the request is gone, or never was for this person. */
+const FINAL = ['request-expired', 'invalid-target'];
+
+function useProgramRequest({ id, session, endSession }: Omit<FoundProps, 'close'>) {
+  const [request, show] = useState<ProgramRequest | null>(null);
+  const [name, setName] = useState<string | null>(null);
+  const [refusal, refuse] = useState('');
+  const [notice, notify] = useState<Notice | null>(null);
+  const { isBusy, run } = useAction(notify, endSession);
+  const routes = new ProgramRoutes(session.token);
+  const noteFailure = (error: unknown): void => {
+    const code = error instanceof GatehouseProblem ? error.code : '';
+    refuse(code);
+    if (!FINAL.includes(code)) {
+      throw error;
+    }
+  };
+  const load = () =>
+    run(async () => {
+      const profile = await clientFor(session.token).profile();
+      const named = profile.identities.find(({ login }) => login !== null)?.login;
+      setName(named ?? profile.id.slice(0, 8));
+      await routes.show(id).then(show, noteFailure);
+    });
+  useEffect(load, []);
+  const answer = (send: () => Promise<string>) =>
+    run(async () => {
+      const address = await send().catch(noteFailure);
+      if (address !== undefined) {
+        setLeaving(true);
+        // The page stays as it is until the browser has left it.
+        savePendingProgram(null);
+        location.assign(address);
+      }
+    });
+  const [isLeaving, setLeaving] = useState(false);
+  return {
+    ...{ request, name, refusal, notice, notify, isBusy, isLeaving, load },
+    allow: (shown: ProgramRequest, scopes: readonly string[]) =>
+      answer(() => routes.approve(id, shown, scopes)),
+    cancel: () => answer(() => routes.deny(id)),
+  };
+}
+
+function FoundRequest({ close, ...props }: FoundProps) {
+  const { request, name, refusal, notice, notify, isBusy, isLeaving, load, allow, cancel } =
+    useProgramRequest(props);
+  const { session, endSession } = props;
+  if (FINAL.includes(refusal)) {
+    return <Refused code={refusal} close={close} />;
+  }
+  if (request === null || isLeaving) {
+    return (
+      <>
+        <NoticeLine notice={notice} />
+        {isLeaving ? <p>{programMessages.request.leaving}</p> : <Loading retry={load} />}
+      </>
+    );
+  }
+  return (
+    <section aria-labelledby="program" class="request">
+      <Program request={request} name={name ?? ''} />
+      <Decision
+        {...{ request, isBusy }}
+        allow={(scopes) => allow(request, scopes)}
+        cancel={cancel}
+      />
+      <NoticeLine notice={notice} />
+      {refusal === 'fresh-login-required' && <SignInAgain {...{ session, endSession, notify }} />}
+    </section>
+  );
+}
+
+interface ProgramProps {
+  readonly request: ProgramRequest;
+  /** The name of the signed-in person. */
+  readonly name: string;
+}
+
+/** The name of the program is text of a stranger: its place is what counts. */
+function Program({ request, name }: ProgramProps) {
+  const { request: texts } = programMessages;
+  const place = placeOf(request.redirectUri);
+  const publisher = publisherOf(request.client.id);
+  return (
+    <>
+      <h1 id="program" tabIndex={-1}>
+        {texts.title(request.client.name)}
+      </h1>
+      <p class="quiet">{texts.signedIn(name)}</p>
+      <p>{texts.lead(request.resource.name)}</p>
+      <dl class="asked">
+        <dt>{texts.returns}</dt>
+        <dd class="acting" dir="ltr">
+          {place.kind === 'host' && place.host}
+          {place.kind === 'computer' && texts.computer}
+          {place.kind === 'app' && texts.app(place.scheme)}
+        </dd>
+        <dt>{texts.publisher}</dt>
+        <dd dir="ltr">{publisher ?? texts.configured}</dd>
+      </dl>
+      <p class="quiet">{texts.unproven}</p>
+    </>
+  );
+}
+
+interface DecisionProps {
+  readonly request: ProgramRequest;
+  readonly isBusy: boolean;
+  readonly allow: (scopes: readonly string[]) => void;
+  readonly cancel: () => void;
+}
+
+function Decision({ request, isBusy, allow, cancel }: DecisionProps) {
+  const { request: texts } = programMessages;
+  const [chosen, choose] = useState(request.scopes.map(({ id }) => id));
+  const toggle = (id: string) =>
+    choose(chosen.includes(id) ? chosen.filter((one) => one !== id) : [...chosen, id]);
+  return (
+    <>
+      <fieldset>
+        <legend>{texts.may}</legend>
+        {request.scopes.map((scope) => (
+          <label key={scope.id} class="check">
+            <input
+              type="checkbox"
+              checked={chosen.includes(scope.id)}
+              disabled={!isChangeable(scope, request.scopes, chosen)}
+              onChange={() => toggle(scope.id)}
+            />{' '}
+            {scope.text}
+          </label>
+        ))}
+      </fieldset>
+      <p class="quiet">{texts.until(formatDate(request.grantExpiresAt))}</p>
+      <div class="decision">
+        <button type="button" disabled={isBusy} onClick={cancel}>
+          {texts.cancel}
+        </button>
+        <button type="button" class="primary" disabled={isBusy} onClick={() => allow(chosen)}>
+          {texts.allow}
+        </button>
+      </div>
+    </>
+  );
+}
+
+/** A chosen scope stays while another one requires it, or if it is the last one. */
+function isChangeable(
+  { id, requires }: ProgramScope,
+  all: readonly ProgramScope[],
+  chosen: readonly string[],
+): boolean {
+  if (!chosen.includes(id)) {
+    return requires.every((one) => chosen.includes(one));
+  }
+  const isRequired = all.some((one) => chosen.includes(one.id) && one.requires.includes(id));
+  return !isRequired && chosen.length > 1;
+}
+
+interface SignInAgainProps extends Pick<FoundProps, 'session' | 'endSession'> {
+  readonly notify: Notify;
+}
+
+function SignInAgain({ session, endSession, notify }: SignInAgainProps) {
+  const { request } = programMessages;
+  const { isBusy, run } = useAction(notify);
+  const signOut = () =>
+    run(async () => {
+      await clientFor(session.token).logOut();
+      endSession({ kind: 'done', text: () => programMessages.request.againHint }, true);
+    });
+  return (
+    <div class="row">
+      <button type="button" disabled={isBusy} onClick={signOut}>
+        {request.again}
+      </button>
+    </div>
+  );
+}

@@ -1,0 +1,84 @@
+import * as v from 'valibot';
+import { isSuccess } from '../../../../packages/client/api/api-client-answers.js';
+import { Transport } from '../../../../packages/client/api/api-client-transport.js';
+import { serverUrl } from '../../server.js';
+
+const time = v.pipe(v.number(), v.safeInteger());
+const named = v.object({ id: v.string(), name: v.string() });
+const scope = v.object({ id: v.string(), text: v.string(), requires: v.array(v.string()) });
+const asked = v.object({
+  client: named,
+  redirectUri: v.string(),
+  resource: named,
+  scopes: v.array(scope),
+});
+const request = v.object({ ...asked.entries, expiresAt: time, grantExpiresAt: time });
+const grant = v.object({
+  ...asked.entries,
+  id: v.string(),
+  kind: v.string(),
+  createdAt: time,
+  lastUsedAt: time,
+  lastAddress: v.nullable(v.string()),
+  expiresAt: time,
+});
+const list = v.object({ programs: v.array(grant) });
+const redirect = v.object({ redirectTo: v.string() });
+
+/** The request of a program, as the person has to see it. */
+export type ProgramRequest = v.InferOutput<typeof request>;
+export type ProgramScope = v.InferOutput<typeof scope>;
+
+/** A program that may act for the account. */
+export type ListedProgram = v.InferOutput<typeof grant>;
+
+/** Requests and grants of programs: a server has these routes only where a backend accepts programs. */
+export class ProgramRoutes {
+  private readonly transport: Transport;
+
+  constructor(token: string) {
+    this.transport = new Transport({ serverUrl: serverUrl(), token });
+  }
+
+  show(id: string): Promise<ProgramRequest> {
+    return this.transport.send('GET', pathOf(id), { isAnswer: isOf(request) });
+  }
+
+  /** @returns the address of the program, with the code */
+  async approve(id: string, shown: ProgramRequest, scopes: readonly string[]): Promise<string> {
+    const body = { clientId: shown.client.id, redirectUri: shown.redirectUri, scopes };
+    const answer = await this.transport.send('POST', pathOf(id), {
+      body,
+      isAnswer: isOf(redirect),
+    });
+    return answer.redirectTo;
+  }
+
+  /** @returns the address of the program, with the refusal */
+  async deny(id: string): Promise<string> {
+    const { redirectTo } = await this.transport.send('DELETE', pathOf(id), {
+      isAnswer: isOf(redirect),
+    });
+    return redirectTo;
+  }
+
+  async list(): Promise<readonly ListedProgram[]> {
+    const answer = await this.transport.send('GET', '/v1/account/programs', {
+      isAnswer: isOf(list),
+    });
+    return answer.programs;
+  }
+
+  async end(id: string): Promise<void> {
+    const path = `/v1/account/programs/${encodeURIComponent(id)}`;
+    await this.transport.send('DELETE', path, { isAnswer: isSuccess });
+  }
+}
+
+function pathOf(id: string): string {
+  return `/v1/oauth/requests/${encodeURIComponent(id)}`;
+}
+
+function isOf<Schema extends v.GenericSchema>(schema: Schema) {
+  return (value: unknown): value is v.InferOutput<Schema> => v.is(schema, value);
+}

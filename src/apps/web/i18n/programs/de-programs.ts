@@ -1,0 +1,52 @@
+import type { ProgramMessages } from './en-programs.js';
+
+export const dePrograms: ProgramMessages = {
+  request: {
+    title: (name) => `${name} erlauben?`,
+    lead: (resource) => `Dieses Programm möchte bei ${resource} für Sie handeln.`,
+    signedIn: (name) => `Angemeldet als ${name}`,
+    returns: 'Ihre Antwort geht an',
+    computer: 'ein Programm auf diesem Computer',
+    app: (scheme) => `die App, die Links mit ${scheme}: öffnet`,
+    publisher: 'Veröffentlicht von',
+    configured: 'Eingerichtet vom Betreiber dieses Servers',
+    unproven:
+      'Der Name eines Programms beweist nichts. Erlauben Sie es nur, wenn Sie es selbst gestartet haben.',
+    may: 'Es darf',
+    until: (date) => `Bis ${date}, oder bis Sie es unter Geräte beenden.`,
+    allow: 'Erlauben',
+    cancel: 'Abbrechen',
+    leaving: 'Sie kehren zum Programm zurück. Danach können Sie diese Seite schließen.',
+    again: 'Erneut anmelden',
+    againHint:
+      'Um ein Programm zu erlauben, müssen Sie sich in den letzten 15 Minuten angemeldet haben.',
+    toAccount: 'Zu Ihrem Konto',
+    restart: 'Beginnen Sie im Programm von vorn.',
+    forProgram:
+      'Ein Programm möchte für Sie handeln. Melden Sie sich an, um zu sehen, worum es bittet.',
+  },
+  errors: {
+    'invalid-client':
+      'Dieser Server kennt das Programm nicht, oder er kann nicht lesen, was der Hersteller darüber veröffentlicht.',
+    'invalid-redirect':
+      'Das Programm hat die Adresse nicht angemeldet, an die es zurückkehren möchte.',
+    'invalid-target': 'Das Programm bittet um einen Dienst, der hier keine Programme annimmt.',
+    'invalid-scope': 'Das Programm bittet um etwas, das dieser Dienst nicht anbietet.',
+    'request-expired':
+      'Die Anfrage des Programms wurde beantwortet, oder ihre zehn Minuten sind vorbei.',
+    other: 'Die Anfrage des Programms ist ungültig.',
+  },
+  section: {
+    title: 'Programme',
+    lead: 'Programme, die für Sie handeln dürfen, etwa Coding-Agenten. Jedes endet mit Ihrem Zugang hier.',
+    none: 'Kein Programm darf für Sie handeln.',
+    at: (resource) => `bei ${resource}`,
+    used: (when) => `Zuletzt verwendet ${when}`,
+    approved: (when) => `erlaubt ${when}`,
+    until: (date) => `bis ${date}`,
+    end: 'Beenden',
+    endNamed: (name) => `Beenden: ${name}`,
+    endAll: 'Alle beenden',
+    ended: 'Der Zugriff des Programms wurde beendet.',
+  },
+};

@@ -1,0 +1,40 @@
+/**
+ * Client ids of common programs as their makers publish them (seen on 2026-11-27). A `*` stands for
+ * one segment of the path.
+ */
+export const KNOWN_PROGRAMS = [
+  'https://claude.ai/oauth/claude-code-client-metadata',
+  'https://claude.ai/oauth/mcp-oauth-client-metadata',
+  'https://chatgpt.com/oauth/client.json',
+  'https://chatgpt.com/oauth/*/client.json',
+  'https://vscode.dev/oauth/client-metadata.json',
+] as const;
+
+/** Returns true if the id is one that {@link KNOWN_PROGRAMS} names. Such an id has no query. */
+export function isKnownProgram(clientId: string): boolean {
+  return KNOWN_PROGRAMS.some((known) => {
+    const [given, expected] = [clientId.split('/'), known.split('/')];
+    return (
+      given.length === expected.length &&
+      expected.every((part, at) => (part === '*' ? isSegment(given[at] ?? '') : part === given[at]))
+    );
+  });
+}
+
+function isSegment(part: string): boolean {
+  return /^[A-Za-z0-9_-]+$/.test(part);
+}
+
+/**
+ * Returns true for a client id that is the address of a metadata document: https, a path, and
+ * nothing that a URL parser would change.
+ */
+export function isDocumentAddress(clientId: string): boolean {
+  if (!/^https:\/\/[\x21-\x7e]+$/.test(clientId) || !URL.canParse(clientId)) {
+    return false;
+  }
+  const url = new URL(clientId);
+  const isPlain = [url.username, url.password, url.search, url.hash].every((part) => part === '');
+  // The parser removes dot segments, so that such an id differs from its address.
+  return isPlain && !/[?#\\]/.test(clientId) && url.pathname !== '/' && url.href === clientId;
+}

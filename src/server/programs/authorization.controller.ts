@@ -1,0 +1,90 @@
+import { Body, Controller, Delete, Get, Param, Post, Req, Res } from '@nestjs/common';
+import { RouteConfig } from '@nestjs/platform-fastify';
+import { ApiConsumes, ApiOperation, ApiTags } from '@nestjs/swagger';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Access } from '../auth/auth.service.js';
+import { RateLimitService } from '../auth/rate-limit.service.js';
+import { Caller, Public } from '../auth/route-access.js';
+import { ChangesState, FORM } from '../http/request-rules.js';
+import { Answers, Refuses, SuccessDto } from '../http/route-docs.js';
+import { oauthRefusal } from '../oauth/oauth-refusal.js';
+import { AuthorizationService } from './authorization.service.js';
+import { ProgramApprovalService } from './program-approval.service.js';
+import {
+  ApprovalDto,
+  AuthorizationRequestDto,
+  RedirectDto,
+  RevocationForm,
+} from './programs.dto.js';
+import { ProgramsService } from './programs.service.js';
+
+@ApiTags('programs')
+@Controller('v1/oauth')
+export class AuthorizationController {
+  constructor(
+    private readonly authorizations: AuthorizationService,
+    private readonly approvals: ProgramApprovalService,
+    private readonly programs: ProgramsService,
+    private readonly limits: RateLimitService,
+  ) {}
+
+  @ApiOperation({
+    summary: 'Begins the request of a program (RFC 6749, 4.1.1), and redirects to the page.',
+  })
+  @Get('authorize')
+  @Public()
+  @ChangesState()
+  async authorize(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+    const [, query = ''] = request.url.split(/\?(.*)/s);
+    const address = await this.authorizations.begin(new URLSearchParams(query));
+    // The address of the request must not reach the program or the host of its logo.
+    await reply.header('referrer-policy', 'no-referrer').redirect(address, 302);
+  }
+
+  @ApiOperation({ summary: 'The request of a program, as the person has to see it.' })
+  @Get('requests/:id')
+  @Answers(AuthorizationRequestDto)
+  @Refuses('request-expired', 'invalid-target')
+  show(@Caller() caller: Access, @Param('id') id: string): Promise<AuthorizationRequestDto> {
+    return this.approvals.show(id, caller);
+  }
+
+  @ApiOperation({
+    summary: 'Grants the request of a program.',
+    description: 'Needs a login of the last 900 seconds. The body repeats what was shown.',
+  })
+  @Post('requests/:id')
+  @Answers(RedirectDto)
+  @Refuses('fresh-login-required', 'request-expired', 'request-changed', 'invalid-scope')
+  async approve(
+    @Caller() caller: Access,
+    @Param('id') id: string,
+    @Body() approval: ApprovalDto,
+    @Req() { ip }: FastifyRequest,
+  ): Promise<RedirectDto> {
+    return { redirectTo: await this.approvals.approve(id, caller, approval, ip) };
+  }
+
+  @ApiOperation({ summary: 'Refuses the request of a program.' })
+  @Delete('requests/:id')
+  @Answers(RedirectDto)
+  @Refuses('request-expired')
+  async deny(@Param('id') id: string): Promise<RedirectDto> {
+    return { redirectTo: await this.approvals.deny(id) };
+  }
+
+  @ApiOperation({
+    summary: 'Ends the access of a program by its refresh token (RFC 7009).',
+    description: 'A token that is unknown or was revoked before is no error.',
+  })
+  @Post('revoke')
+  @Public()
+  @RouteConfig({ formBody: true, refusalFormat: oauthRefusal })
+  @ApiConsumes(FORM)
+  @Answers(SuccessDto)
+  @Refuses('unsupported-token-type', 'unavailable')
+  async revoke(@Body() form: RevocationForm, @Req() { ip }: FastifyRequest): Promise<SuccessDto> {
+    await this.limits.countRefusals(ip, () => this.programs.revoke(form, ip));
+    return { success: true };
+  }
+}

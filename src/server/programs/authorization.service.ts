@@ -1,0 +1,146 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { ConfigType } from '@nestjs/config';
+import { AppError, invalidRequest } from '../../common/errors.js';
+import { Runtime } from '../../common/runtime/runtime.js';
+import { isKnownProgram } from '../../core/policy/programs/known-programs.js';
+import { askedScopes } from '../../core/policy/programs/program-scopes.js';
+import {
+  judgeProgram,
+  REQUEST_LIFETIME_MS,
+  type ConfiguredProgram,
+} from '../../core/policy/programs/programs.js';
+import { isRegisteredRedirect } from '../../core/policy/programs/redirect-address.js';
+import { httpConfig } from '../config/http.config.js';
+import type { ResourceServerSettings } from '../config/resource-servers/resource-servers-file.js';
+import {
+  programClientsConfig,
+  resourceServersConfig,
+} from '../config/resource-servers/resource-servers.config.js';
+import { oauthErrorOf } from '../oauth/oauth-refusal.js';
+import { ExternalFlowRepository } from '../storage/repositories/one-time.repository.js';
+import {
+  answerAddress,
+  challengeOf,
+  isAppError,
+  isResource,
+  readParameters,
+  requireParameter,
+  type AuthorizationParameters,
+  type AuthorizationRequest,
+} from './authorization-request.js';
+import { ProgramClientsService } from './program-clients.service.js';
+
+/** The page at which people answer requests. */
+const PAGE = '/app/authorize';
+
+/** Stores the requests of programs (RFC 6749, 4.1.1), and sends the browser to the page. */
+@Injectable()
+export class AuthorizationService {
+  private readonly issuer: string;
+
+  constructor(
+    private readonly clients: ProgramClientsService,
+    private readonly flows: ExternalFlowRepository,
+    private readonly runtime: Runtime,
+    @Inject(resourceServersConfig.KEY)
+    private readonly servers: ConfigType<typeof resourceServersConfig>,
+    @Inject(programClientsConfig.KEY)
+    private readonly configured: ConfigType<typeof programClientsConfig>,
+    @Inject(httpConfig.KEY) http: ConfigType<typeof httpConfig>,
+  ) {
+    this.issuer = http.publicUrl ?? '';
+  }
+
+  /**
+   * Returns the address to which the browser goes. A refusal is shown on the page, because any site
+   * can start a request; only programs that are known or configured get it at their own address.
+   */
+  async begin(query: URLSearchParams): Promise<string> {
+    try {
+      const parameters = readParameters(query);
+      if (parameters === null) {
+        throw invalidRequest('', 'Send each parameter once.');
+      }
+      const server = this.serverOf(parameters.resource);
+      const { client, isKnown } = await this.clientOf(parameters, server);
+      const redirectUri = requireParameter(parameters.redirect_uri, 'redirect_uri');
+      if (!client.redirectUris.some((one) => isRegisteredRedirect(one, redirectUri))) {
+        throw new AppError('invalid-redirect');
+      }
+      return await this.store(parameters, { server, client, redirectUri }).catch(
+        (error: unknown) => {
+          if (!isKnown || !isAppError(error)) {
+            throw error;
+          }
+          return this.refusalAt(redirectUri, parameters, error);
+        },
+      );
+    } catch (error) {
+      if (isAppError(error)) {
+        return `${this.issuer}${PAGE}#error=${error.code}`;
+      }
+      throw error;
+    }
+  }
+
+  private serverOf(resource: string | undefined): ResourceServerSettings | undefined {
+    return this.servers.find(
+      (one) => one.programs !== null && isResource(one.resource, resource ?? ''),
+    );
+  }
+
+  private async clientOf(
+    { client_id: clientId = '', resource = '' }: AuthorizationParameters,
+    server: ResourceServerSettings | undefined,
+  ): Promise<{ readonly client: ConfiguredProgram; readonly isKnown: boolean }> {
+    const isKnown = isKnownProgram(clientId) || this.configured.some(({ id }) => id === clientId);
+    const acceptance = server?.programs
+      ? judgeProgram(clientId, server.programs, this.configured)
+      : isKnown && 'named';
+    if (acceptance === null || acceptance === false) {
+      const isOfResource = server === undefined && resource !== '';
+      throw new AppError(isOfResource ? 'invalid-target' : 'invalid-client');
+    }
+    return { client: await this.clients.find(clientId, acceptance), isKnown };
+  }
+
+  private async store(
+    parameters: AuthorizationParameters,
+    found: {
+      readonly server: ResourceServerSettings | undefined;
+      readonly client: ConfiguredProgram;
+      readonly redirectUri: string;
+    },
+  ): Promise<string> {
+    const { server, client, redirectUri } = found;
+    if (server === undefined || server.programs === null) {
+      throw new AppError('invalid-target');
+    }
+    if (parameters.response_type !== 'code') {
+      throw invalidRequest('response_type', 'Send the response type code.');
+    }
+    const codeChallenge = challengeOf(parameters);
+    const { scopes, initial } = server.programs;
+    const expiresAt = this.runtime.clock.now() + REQUEST_LIFETIME_MS;
+    const request: AuthorizationRequest = {
+      client: { id: client.id, name: client.name },
+      redirectUri,
+      resourceServer: server.id,
+      scopes: askedScopes(parameters.scope, scopes, initial),
+      state: parameters.state ?? null,
+      codeChallenge,
+      expiresAt,
+    };
+    const id = this.runtime.random.secret();
+    await this.flows.add('program-request', id, request, new Date(expiresAt));
+    return `${this.issuer}${PAGE}#${id}`;
+  }
+
+  private refusalAt(
+    redirectUri: string,
+    { state = null }: { readonly state?: string | null },
+    { code }: AppError,
+  ): string {
+    return answerAddress(redirectUri, this.issuer, state, { error: oauthErrorOf(code) });
+  }
+}

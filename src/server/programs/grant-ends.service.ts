@@ -1,0 +1,39 @@
+import { Injectable } from '@nestjs/common';
+import { AuditService } from '../audit/audit.service.js';
+import { IdentityEvents } from '../auth/identity.events.js';
+import { AppError } from '../../common/errors.js';
+import { Clock } from '../../common/runtime/clock.js';
+import type { AuditEvent } from '../../core/policy/audit-event.js';
+import {
+  ProgramGrantRepository,
+  type GrantEndedBy,
+} from '../storage/repositories/programs/program-grant.repository.js';
+
+/** Ends grants: stored first, then announced to every replica. A trigger reports it to the backend. */
+@Injectable()
+export class GrantEndsService {
+  constructor(
+    private readonly grants: ProgramGrantRepository,
+    private readonly events: IdentityEvents,
+    private readonly audit: AuditService,
+    private readonly clock: Clock,
+  ) {}
+
+  /** @throws AppError `not-found` for a grant that has ended, or of another account */
+  async end(accountId: string, id: string, by: GrantEndedBy): Promise<void> {
+    const event = await this.grants.end(accountId, id, by, new Date(this.clock.now()));
+    if (event === null) {
+      throw new AppError('not-found');
+    }
+    this.announce(accountId, event);
+  }
+
+  /** @param event as it was stored; null = none */
+  announce(accountId: string, event: AuditEvent | null): void {
+    // Sessions of the account go on: only what was cached of it is dropped.
+    this.events.announceAccessChange({ accountId });
+    if (event !== null) {
+      this.audit.log(event);
+    }
+  }
+}

@@ -1,0 +1,142 @@
+import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import type { ConfigType } from '@nestjs/config';
+import { LRUCache } from 'lru-cache';
+import * as v from 'valibot';
+import { AppError } from '../../common/errors.js';
+import { Runtime } from '../../common/runtime/runtime.js';
+import { isDocumentAddress } from '../../core/policy/programs/known-programs.js';
+import type { ConfiguredProgram, ProgramAcceptance } from '../../core/policy/programs/programs.js';
+import { isRedirectAllowable } from '../../core/policy/programs/redirect-address.js';
+import { networkConfig } from '../config/network.config.js';
+import { programClientsConfig } from '../config/resource-servers/resource-servers.config.js';
+import { UpstreamConnectionsService } from '../providers/http/upstream-connections.service.js';
+import {
+  DEFAULT_UPSTREAM_LIMITS,
+  readJson,
+  unavailableBecause,
+  UpstreamError,
+  UpstreamHttp,
+  type UpstreamFailure,
+} from '../providers/http/upstream-http.js';
+
+/** A stranger can name any document: each host gets few requests. */
+const LIMITS = {
+  ...DEFAULT_UPSTREAM_LIMITS,
+  timeoutMs: 5_000,
+  maxBytes: 5 * 1024,
+  budget: { perSecond: 0.5, burst: 10, longestWaitMs: 0 },
+};
+const MAX_HOSTS = 500;
+const MAX_DOCUMENTS = 1000;
+const SHORTEST_MS = 5 * 60_000;
+const LONGEST_MS = 86_400_000;
+
+/** These are the fault of the document; others pass. */
+const REFUSALS: readonly UpstreamFailure[] = [
+  'insecure_address',
+  'unexpected_answer',
+  'too_large',
+  'dns_error',
+];
+
+/** Unknown fields, grants and logos are ignored (draft-ietf-oauth-client-id-metadata-document). */
+const DOCUMENT = v.pipe(
+  v.object({
+    client_id: v.string(),
+    client_name: v.pipe(v.string(), v.trim(), v.regex(/^[\p{L}\p{M}\p{N}\p{P}\p{S} ]{1,100}$/u)),
+    redirect_uris: v.pipe(v.array(v.string()), v.minLength(1), v.maxLength(50)),
+    client_secret: v.optional(v.unknown()),
+    token_endpoint_auth_method: v.optional(v.string(), 'none'),
+  }),
+  // A document is public, and so would be its secret.
+  v.check(
+    (document) =>
+      document.client_secret === undefined &&
+      !document.token_endpoint_auth_method.startsWith('client_secret'),
+  ),
+);
+
+/** Reads programs: those of the configuration, and the metadata documents of others. */
+@Injectable()
+export class ProgramClientsService implements OnApplicationShutdown {
+  private readonly connections: UpstreamConnectionsService;
+  private readonly hosts = new LRUCache<string, UpstreamHttp>({ max: MAX_HOSTS });
+  private readonly documents = new LRUCache<string, ConfiguredProgram>({ max: MAX_DOCUMENTS });
+  private readonly fetches = new Map<string, Promise<ConfiguredProgram>>();
+
+  constructor(
+    private readonly runtime: Runtime,
+    @Inject(networkConfig.KEY) network: ConfigType<typeof networkConfig>,
+    @Inject(programClientsConfig.KEY)
+    private readonly configured: ConfigType<typeof programClientsConfig>,
+  ) {
+    this.connections = new UpstreamConnectionsService(network);
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await this.connections.onApplicationShutdown();
+  }
+
+  /**
+   * @param acceptance the rule that accepts the id: a document that any rule accepts must be public
+   * @throws AppError `invalid-client`, `unavailable`
+   */
+  async find(clientId: string, acceptance: ProgramAcceptance): Promise<ConfiguredProgram> {
+    const known = this.configured.find(({ id }) => id === clientId) ?? this.documents.get(clientId);
+    if (known !== undefined) {
+      return known;
+    }
+    if (!isDocumentAddress(clientId)) {
+      throw new AppError('invalid-client');
+    }
+    const key = `${acceptance} ${clientId}`;
+    const fetched = this.fetches.get(key) ?? this.fetch(clientId, acceptance);
+    this.fetches.set(key, fetched);
+    try {
+      return await fetched;
+    } finally {
+      this.fetches.delete(key);
+    }
+  }
+
+  private async fetch(clientId: string, acceptance: ProgramAcceptance): Promise<ConfiguredProgram> {
+    try {
+      const http = this.httpOf(new URL(clientId).host, acceptance);
+      const response = await http.fetch(clientId, { headers: { accept: 'application/json' } });
+      if (response.status !== 200) {
+        throw new UpstreamError('unexpected_answer', { detail: `HTTP ${response.status}` });
+      }
+      const document = await readJson(response, DOCUMENT);
+      const redirectUris = document.redirect_uris.filter((one) => isRedirectAllowable(one, false));
+      if (document.client_id !== clientId || redirectUris.length === 0) {
+        throw new UpstreamError('unexpected_answer');
+      }
+      const program = { id: clientId, name: document.client_name, redirectUris };
+      this.documents.set(clientId, program, { ttl: lifetimeOf(response) });
+      return program;
+    } catch (error) {
+      if (error instanceof UpstreamError) {
+        throw REFUSALS.includes(error.failure)
+          ? new AppError('invalid-client', {}, { cause: error })
+          : unavailableBecause(error);
+      }
+      throw error;
+    }
+  }
+
+  private httpOf(host: string, acceptance: ProgramAcceptance): UpstreamHttp {
+    const key = `${acceptance} ${host}`;
+    const isAny = acceptance === 'any-document' && { isPublicOnly: true as const };
+    const http =
+      this.hosts.get(key) ??
+      new UpstreamHttp(this.runtime, this.connections, { ...LIMITS, ...isAny });
+    this.hosts.set(key, http);
+    return http;
+  }
+}
+
+/** Five minutes to a day, as its headers say. */
+function lifetimeOf({ headers }: Response): number {
+  const [, seconds = '0'] = /\bmax-age=(\d{1,9})\b/i.exec(headers.get('cache-control') ?? '') ?? [];
+  return Math.min(Math.max(Number(seconds) * 1000, SHORTEST_MS), LONGEST_MS);
+}

@@ -1,0 +1,58 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { ConfigType } from '@nestjs/config';
+import { AppError } from '../../common/errors.js';
+import type { ProgramScope } from '../../core/policy/programs/program-scopes.js';
+import { judgeProgram, type ProgramRules } from '../../core/policy/programs/programs.js';
+import { httpConfig } from '../config/http.config.js';
+import type { ResourceServerSettings } from '../config/resource-servers/resource-servers-file.js';
+import {
+  programClientsConfig,
+  resourceServersConfig,
+} from '../config/resource-servers/resource-servers.config.js';
+
+export interface ProgramServer {
+  readonly server: ResourceServerSettings;
+  readonly programs: ProgramRules;
+}
+
+/** The backends that accept programs. */
+@Injectable()
+export class ProgramServersService {
+  readonly issuer: string;
+  readonly all: readonly ProgramServer[];
+
+  constructor(
+    @Inject(resourceServersConfig.KEY) servers: ConfigType<typeof resourceServersConfig>,
+    @Inject(programClientsConfig.KEY)
+    private readonly configured: ConfigType<typeof programClientsConfig>,
+    @Inject(httpConfig.KEY) http: ConfigType<typeof httpConfig>,
+  ) {
+    this.issuer = http.publicUrl ?? '';
+    this.all = servers.flatMap((server) =>
+      server.programs === null ? [] : [{ server, programs: server.programs }],
+    );
+  }
+
+  /** @throws AppError `invalid-target` where the configuration does not have it any more */
+  find(id: string): ProgramServer {
+    const found = this.all.find(({ server }) => server.id === id);
+    if (found === undefined) {
+      throw new AppError('invalid-target');
+    }
+    return found;
+  }
+
+  /** Returns the name of a backend that may be gone from the configuration. */
+  nameOf(id: string): string {
+    return this.all.find(({ server }) => server.id === id)?.server.name ?? id;
+  }
+
+  scopeOf(id: string, scope: string): ProgramScope | undefined {
+    return this.all.find(({ server }) => server.id === id)?.programs.scopes[scope];
+  }
+
+  accepts(id: string, clientId: string): boolean {
+    const found = this.all.find(({ server }) => server.id === id);
+    return found !== undefined && judgeProgram(clientId, found.programs, this.configured) !== null;
+  }
+}

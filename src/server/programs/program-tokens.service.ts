@@ -1,0 +1,233 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import { AuthService } from '../auth/auth.service.js';
+import { AppError } from '../../common/errors.js';
+import { Clock } from '../../common/runtime/clock.js';
+import type { AuditEvent } from '../../core/policy/audit-event.js';
+import { OFFLINE_ACCESS } from '../../core/policy/programs/program-scopes.js';
+import { IDLE_GRANT_MS } from '../../core/policy/programs/programs.js';
+import type { TokenDto, TokenForm } from '../oauth/oauth.dto.js';
+import { ResourceTokenService } from '../oauth/resource-token.service.js';
+import type { TokenCaller } from '../oauth/token-answer.service.js';
+import type { Transaction } from '../storage/database.service.js';
+import type { Judgement } from '../storage/repositories/oauth/resource-session.repository.js';
+import {
+  ProgramTokenRepository,
+  type HeldGrant,
+} from '../storage/repositories/programs/program-token.repository.js';
+import { GrantEndsService } from './grant-ends.service.js';
+import { isResource } from './authorization-request.js';
+import { ProgramServersService, type ProgramServer } from './program-servers.service.js';
+import { isSealedBy, nextState, readRefreshToken, refreshTokenOf } from './refresh-token.js';
+
+/** A use of a grant that is committed: what to issue, or the refusal that changed the grant. */
+type Outcome =
+  | {
+      readonly grant: HeldGrant;
+      readonly sid: string;
+      readonly refreshToken: string;
+      readonly scopes: readonly string[];
+    }
+  | { readonly refusal: AppError; readonly accountId: string; readonly event: AuditEvent | null };
+
+/** Issues the tokens of programs for codes and refresh tokens (RFC 6749, 4.1.3 and 6). */
+@Injectable()
+export class ProgramTokensService {
+  constructor(
+    private readonly grants: ProgramTokenRepository,
+    private readonly servers: ProgramServersService,
+    private readonly auth: AuthService,
+    private readonly tokens: ResourceTokenService,
+    private readonly ends: GrantEndsService,
+    private readonly clock: Clock,
+  ) {}
+
+  /** @throws AppError `invalid-request`, `invalid-grant`, `invalid-target`, `rate-limited` */
+  async ofCode(form: TokenForm, { address }: TokenCaller): Promise<TokenDto> {
+    const iat = this.tokens.issuedAt();
+    const now = new Date(this.clock.now());
+    const outcome = await this.grants.withCode<Outcome>(form.code ?? '', async (grant, tx) => {
+      if (grant.codeUsedAt !== null) {
+        const event = await this.grants.end(tx, grant, 'code-reused', { address, now });
+        return refused(grant, 'invalid-grant', event);
+      }
+      const isOf =
+        grant.expiresAt > now &&
+        grant.clientId === form.client_id &&
+        grant.redirectUri === form.redirect_uri &&
+        isVerifierOf(grant.codeChallenge, form.code_verifier);
+      if (!isOf) {
+        throw new AppError('invalid-grant');
+      }
+      const found = this.serverOf(grant, form);
+      const judgement = await this.judge(found, grant, now, tx);
+      const state = { generation: 0, supersededAt: [] };
+      const used = await this.grants.use(tx, grant, { judgement, address, ...state }, now);
+      const refreshToken = refreshTokenOf(used.refreshKey, grant.id, 0);
+      return { grant, sid: used.sid, refreshToken, scopes: grant.scopes };
+    });
+    return this.issue(outcome, iat);
+  }
+
+  /**
+   * Refuses for good only what ended: everything that passes is `unavailable`, because programs
+   * forget their tokens at `invalid_grant`.
+   * @throws AppError as {@link ofCode}, `invalid-scope`, `unavailable`
+   */
+  async ofRefreshToken(form: TokenForm, { address }: TokenCaller): Promise<TokenDto> {
+    const iat = this.tokens.issuedAt();
+    const now = new Date(this.clock.now());
+    const presented = readRefreshToken(form.refresh_token ?? '');
+    if (presented === null) {
+      throw new AppError('invalid-grant');
+    }
+    const outcome = await this.grants.withGrant<Outcome>(presented.grantId, async (grant, tx) => {
+      const { refreshKey } = grant;
+      if (refreshKey === null) {
+        throw new AppError(grant.codeUsedAt === null ? 'invalid-grant' : 'unavailable');
+      }
+      const isOf = grant.expiresAt > now && grant.clientId === form.client_id;
+      if (!isOf || !isSealedBy(refreshKey, presented)) {
+        throw new AppError('invalid-grant');
+      }
+      const state = stateOf(grant, presented.generation, now);
+      if (state === null) {
+        const event = await this.grants.end(tx, grant, 'refresh-token-reused', { address, now });
+        return refused(grant, 'invalid-grant', event);
+      }
+      const found = this.serverOf(grant, form);
+      const scopes = narrowed(grant.scopes, form.scope, found);
+      return this.refresh(tx, grant, { found, state, scopes, address, now });
+    });
+    return this.issue(outcome, iat);
+  }
+
+  private async refresh(
+    tx: Transaction,
+    grant: HeldGrant,
+    use: {
+      readonly found: ProgramServer;
+      readonly state: NonNullable<ReturnType<typeof stateOf>>;
+      readonly scopes: readonly string[];
+      readonly address: string;
+      readonly now: Date;
+    },
+  ): Promise<Outcome> {
+    const { found, state, scopes, address, now } = use;
+    try {
+      const judgement = await this.judge(found, grant, now, tx);
+      const supersededAt = state.supersededAt.map((at) => new Date(at));
+      const next = { judgement, address, generation: state.generation, supersededAt };
+      const used = await this.grants.use(tx, grant, next, now);
+      const refreshToken = refreshTokenOf(used.refreshKey, grant.id, state.generation);
+      return { grant, sid: used.sid, refreshToken, scopes };
+    } catch (error) {
+      if (!(error instanceof AppError) || error.code === 'unavailable') {
+        throw error;
+      }
+      if (error.code === 'not-eligible') {
+        const event = await this.grants.end(tx, grant, error.code, { address, now });
+        return refused(grant, 'invalid-grant', event);
+      }
+      await this.grants.lapse(tx, grant, error.code);
+      return refused(grant, 'unavailable', null);
+    }
+  }
+
+  /** @throws AppError `invalid-target` where the request names another backend, or it is gone */
+  private serverOf({ resourceServer }: HeldGrant, { resource }: TokenForm): ProgramServer {
+    const found = this.servers.find(resourceServer);
+    if (resource !== undefined && !isResource(found.server.resource, resource)) {
+      throw new AppError('invalid-target');
+    }
+    return found;
+  }
+
+  private async judge(
+    { server }: ProgramServer,
+    { accountId, id, grantedUntil }: HeldGrant,
+    now: Date,
+    tx: Transaction,
+  ): Promise<Judgement> {
+    const grant = { accountId, sessionId: id, expiresAt: grantedUntil.getTime() } as const;
+    const { holdsUntil } = await this.auth.judgeFor(server, { ...grant, isGrant: true }, tx);
+    const until = Math.min(holdsUntil, now.getTime() + IDLE_GRANT_MS);
+    return { until, rules: this.auth.rulesOf(server) };
+  }
+
+  private async issue(outcome: Outcome | null, iat: number): Promise<TokenDto> {
+    if (outcome === null) {
+      throw new AppError('invalid-grant');
+    }
+    if ('refusal' in outcome) {
+      this.ends.announce(outcome.accountId, outcome.event);
+      throw outcome.refusal;
+    }
+    const { grant, sid, refreshToken, scopes } = outcome;
+    const { server, programs } = this.servers.find(grant.resourceServer);
+    const { token, expiresIn } = await this.tokens.sign(server, grant.accountId, iat, {
+      id: sid,
+      expiresAt: grant.grantedUntil.getTime(),
+      authenticatedAt: grant.authenticatedAt.getTime(),
+      method: grant.method,
+      identities: grant.identities,
+      program: {
+        ...{ clientId: grant.clientId, clientName: grant.clientName, grantId: grant.id },
+        ...{ scopes, tokenSeconds: programs.tokenSeconds },
+      },
+    });
+    return {
+      access_token: token,
+      token_type: 'Bearer',
+      expires_in: expiresIn,
+      scope: scopes.join(' '),
+      refresh_token: refreshToken,
+    };
+  }
+}
+
+function refused(
+  { accountId }: HeldGrant,
+  code: 'invalid-grant' | 'unavailable',
+  event: AuditEvent | null,
+): Outcome {
+  return { refusal: new AppError(code), accountId, event };
+}
+
+function stateOf(
+  { generation, supersededAt, codeUsedAt }: HeldGrant,
+  presented: number,
+  now: Date,
+): ReturnType<typeof nextState> {
+  const state = { generation, supersededAt: supersededAt.map((at) => at.getTime()) };
+  return nextState(presented, state, codeUsedAt?.getTime() ?? 0, now.getTime());
+}
+
+/**
+ * Returns the scopes of a token: those of the grant that the backend still has, or those of them
+ * that the program asks for (RFC 6749, 6).
+ */
+function narrowed(
+  granted: readonly string[],
+  asked: string | undefined,
+  { programs }: ProgramServer,
+): readonly string[] {
+  const current = granted.filter((scope) => Object.hasOwn(programs.scopes, scope));
+  const wanted = (asked ?? '').split(' ').filter((name) => name !== '' && name !== OFFLINE_ACCESS);
+  const scopes = wanted.length === 0 ? current : current.filter((one) => wanted.includes(one));
+  if (scopes.length === 0 || wanted.some((scope) => !granted.includes(scope))) {
+    throw new AppError('invalid-scope');
+  }
+  return scopes;
+}
+
+/** RFC 7636, 4.6. */
+function isVerifierOf(challenge: string | null, verifier = ''): boolean {
+  const expected = Buffer.from(challenge ?? '', 'base64url');
+  const hash = createHash('sha256').update(verifier).digest();
+  return (
+    /^[A-Za-z0-9._~-]{43,128}$/.test(verifier) &&
+    expected.length === hash.length &&
+    timingSafeEqual(expected, hash)
+  );
+}

@@ -1,0 +1,53 @@
+import { Injectable } from '@nestjs/common';
+import { orRefuse } from '../../../../common/errors.js';
+import type { AuditEvent } from '../../../../core/policy/audit-event.js';
+import { holdAccounts } from '../../account-row.js';
+import { DatabaseService, type Transaction } from '../../database.service.js';
+import { ExternalFlowRepository } from '../one-time.repository.js';
+import { ProgramGrantRepository, type NewGrant } from './program-grant.repository.js';
+
+/** The requests of programs until a person answers them. */
+@Injectable()
+export class ProgramApprovalRepository {
+  constructor(
+    private readonly database: DatabaseService,
+    private readonly flows: ExternalFlowRepository,
+    private readonly grants: ProgramGrantRepository,
+  ) {}
+
+  /** @returns null when there is none, or it has expired */
+  read<Request>(id: string, now: Date): Promise<Request | null> {
+    return this.flows.read('program-request', id, now);
+  }
+
+  /** As {@link read}, to exactly one caller. */
+  take<Request>(id: string, now: Date): Promise<Request | null> {
+    return this.flows.take('program-request', id, now);
+  }
+
+  /** Returns the end of the certificate that vouches for a session; null = there is none. */
+  certificateEnd(sessionId: string): Promise<number | null> {
+    return this.grants.certificateEnd(sessionId);
+  }
+
+  /**
+   * Consumes the request and stores its grant, with the account held: an end of access is either
+   * seen by `decide`, or finds the grant.
+   * @param decide throws to refuse; the request is then kept
+   * @throws AppError `request-expired`, `token-revoked`
+   */
+  approve<Request>(
+    id: string,
+    accountId: string,
+    now: Date,
+    decide: (request: Request, tx: Transaction) => Promise<NewGrant>,
+  ): Promise<{ readonly request: Request; readonly event: AuditEvent }> {
+    return this.database.transaction(async (tx) => {
+      await holdAccounts(tx, [accountId]);
+      const taken = await this.flows.take<Request>('program-request', id, now, tx);
+      const request = orRefuse(taken, 'request-expired');
+      const event = await this.grants.add(tx, await decide(request, tx), now);
+      return { request, event };
+    });
+  }
+}

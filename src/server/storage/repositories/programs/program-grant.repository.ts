@@ -1,0 +1,220 @@
+import { createHash } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import { Random } from '../../../../common/runtime/random.js';
+import type { AuditEvent } from '../../../../core/policy/audit-event.js';
+import { MAX_GRANTS } from '../../../../core/policy/programs/programs.js';
+import { accountRow, holdAccounts } from '../../account-row.js';
+import { DatabaseService, type SqlRunner, type Transaction } from '../../database.service.js';
+import { insertAuditEvents } from '../audit.repository.js';
+import { AUTHENTICATED_AT, AUTHENTICATED_BY } from '../session.repository.js';
+
+/** An approval to store. */
+export interface NewGrant {
+  readonly accountId: string;
+  /** The approving session. */
+  readonly sessionId: string;
+  readonly resourceServer: string;
+  readonly clientId: string;
+  readonly clientName: string;
+  readonly redirectUri: string;
+  readonly scopes: readonly string[];
+  readonly address: string;
+  readonly code: string;
+  readonly codeChallenge: string;
+  readonly codeExpiresAt: Date;
+  readonly grantedUntil: Date;
+}
+
+export interface ListedGrant {
+  readonly id: string;
+  readonly resourceServer: string;
+  readonly clientId: string;
+  readonly clientName: string;
+  readonly redirectUri: string;
+  readonly scopes: readonly string[];
+  readonly kind: 'code' | 'file';
+  /** The method of the login that approved it, as sessions name it. */
+  readonly method: string;
+  /** Unix milliseconds, as all times here. */
+  readonly createdAt: number;
+  readonly lastUsedAt: number;
+  readonly lastAddress: string | null;
+  readonly expiresAt: number;
+}
+
+/** The actor who ends a grant, and the reason. */
+export type GrantEndedBy = Pick<AuditEvent, 'actor' | 'reason' | 'address'>;
+
+/** A certificate that vouches for the session ends the grant with it (contract, Programs). */
+const LATEST = `LEAST($12::timestamptz,
+  to_timestamp(("session"."certificate" #>> '{facts,validity,notAfter}')::float8 / 1000))`;
+
+const ADD = `
+  INSERT INTO "program_grant" ("id", "account_id", "session_id", "resource_server", "client_id",
+    "client_name", "redirect_uri", "scopes", "address", "code_hash", "code_challenge",
+    "granted_until", "expires_at", "created_at", "last_used_at", "authenticated_at",
+    "authenticated_by", "provider_session", "certificate")
+  SELECT $1, "session"."account_id", "session"."id", $4, $5, $6, $7, $8::text[], $9, $10, $11,
+    ${LATEST}, $13, $14, $14, ${AUTHENTICATED_AT}, ${AUTHENTICATED_BY}, "provider_session",
+    "certificate"
+  FROM "session" JOIN "account" ON "account"."id" = "session"."account_id"
+    AND "account"."token_epoch" = "session"."token_epoch"
+  WHERE "session"."id" = $3 AND "session"."account_id" = $2 AND "session"."expires_at" > $14
+  RETURNING 1`;
+
+/** The grant that was unused longest ends. */
+const END_SURPLUS = `
+  DELETE FROM "program_grant" WHERE "id" IN (
+    SELECT "id" FROM "program_grant" WHERE "account_id" = $1
+    ORDER BY "last_used_at" DESC, "id" OFFSET ${MAX_GRANTS})
+  RETURNING 1`;
+
+const LIST = `
+  SELECT "id", "resource_server" AS "resourceServer", "client_id" AS "clientId",
+    "client_name" AS "clientName", "redirect_uri" AS "redirectUri", "scopes", "kind",
+    "authenticated_by" AS "method", "created_at" AS "createdAt", "last_used_at" AS "lastUsedAt",
+    "last_address" AS "lastAddress", "expires_at" AS "expiresAt"
+  FROM "program_grant"
+  WHERE "account_id" = $1 AND "expires_at" > $2 AND "code_used_at" IS NOT NULL
+  ORDER BY "created_at" DESC, "id"`;
+
+type ListedRow = Omit<ListedGrant, 'createdAt' | 'lastUsedAt' | 'expiresAt'> &
+  Readonly<Record<'createdAt' | 'lastUsedAt' | 'expiresAt', Date>>;
+
+/** The grants of programs: their approval, list and end. A trigger reports each end to the backend. */
+@Injectable()
+export class ProgramGrantRepository {
+  constructor(
+    private readonly database: DatabaseService,
+    private readonly random: Random,
+  ) {}
+
+  /**
+   * Call it with the account held.
+   * @returns the stored audit event
+   * @throws AppError `token-revoked` when the approving session has ended
+   */
+  async add(tx: Transaction, grant: NewGrant, now: Date): Promise<AuditEvent> {
+    const { accountId, sessionId, resourceServer, clientId, clientName, redirectUri } = grant;
+    const [added] = await tx.query(ADD, [
+      ...[this.random.uuid(), accountId, sessionId, resourceServer, clientId, clientName],
+      ...[redirectUri, grant.scopes, grant.address, hashOfCode(grant.code), grant.codeChallenge],
+      ...[grant.grantedUntil, grant.codeExpiresAt, now],
+    ]);
+    accountRow(added);
+    const surplus = await tx.query(END_SURPLUS, [accountId]);
+    const about = { accountId, actor: 'user', sessionId, address: grant.address } as const;
+    const detail = `${clientId} at ${resourceServer}: ${grant.scopes.join(' ')}`;
+    const event: AuditEvent = { kind: 'program-approved', ...about, detail };
+    const ended = surplus.map(
+      () => ({ kind: 'program-ended', accountId, actor: 'system', reason: 'limit' }) as const,
+    );
+    await insertAuditEvents(tx, [event, ...ended], now);
+    return event;
+  }
+
+  /** Returns the end of the certificate that vouches for a session; null = there is none. */
+  async certificateEnd(sessionId: string): Promise<number | null> {
+    const [row] = await this.database.query<{ end: number | null }>(
+      `SELECT ("certificate" #>> '{facts,validity,notAfter}')::float8 AS "end"
+       FROM "session" WHERE "id" = $1`,
+      [sessionId],
+    );
+    return row?.end ?? null;
+  }
+
+  /** Returns the grants whose code was used, newest first. */
+  async list(accountId: string, now: Date): Promise<ListedGrant[]> {
+    const rows = await this.database.query<ListedRow>(LIST, [accountId, now]);
+    return rows.map(({ createdAt, lastUsedAt, expiresAt, ...grant }) => ({
+      ...grant,
+      createdAt: createdAt.getTime(),
+      lastUsedAt: lastUsedAt.getTime(),
+      expiresAt: expiresAt.getTime(),
+    }));
+  }
+
+  /** @returns the stored audit event; null when the account has no such grant */
+  end(accountId: string, id: string, by: GrantEndedBy, now: Date): Promise<AuditEvent | null> {
+    return this.database.transaction(async (tx) => {
+      await holdAccounts(tx, [accountId]);
+      return endGrant(tx, { accountId, id }, by, now);
+    });
+  }
+
+  /**
+   * Ends the grants at backends that accept no program, and those of programs that are not accepted.
+   * @returns the accounts of those that ended
+   */
+  async endUnaccepted(
+    isAccepted: (resourceServer: string, clientId: string) => boolean,
+    now: Date,
+  ): Promise<string[]> {
+    const pairs = await this.database.query<{ resourceServer: string; clientId: string }>(
+      `SELECT DISTINCT "resource_server" AS "resourceServer", "client_id" AS "clientId"
+       FROM "program_grant" WHERE "kind" = 'code'`,
+    );
+    const ended: string[] = [];
+    for (const { resourceServer, clientId } of pairs) {
+      if (!isAccepted(resourceServer, clientId)) {
+        ended.push(...(await this.endAllOf(resourceServer, clientId, now)));
+      }
+    }
+    return ended;
+  }
+
+  private async endAllOf(resourceServer: string, clientId: string, now: Date): Promise<string[]> {
+    const of = [resourceServer, clientId];
+    const isOf = `"resource_server" = $1 AND "client_id" = $2`;
+    return this.database.transaction(async (tx) => {
+      const owners = await tx.query<{ id: string }>(
+        `SELECT DISTINCT "account_id" AS "id" FROM "program_grant" WHERE ${isOf}`,
+        of,
+      );
+      const ids = owners.map(({ id }) => id);
+      await holdAccounts(tx, ids);
+      const ended = await tx.query<{ accountId: string }>(
+        `DELETE FROM "program_grant" WHERE ${isOf} AND "account_id" = ANY($3::uuid[])
+         RETURNING "account_id" AS "accountId"`,
+        [...of, ids],
+      );
+      const by = { kind: 'program-ended', actor: 'system', reason: 'configuration' } as const;
+      await insertAuditEvents(
+        tx,
+        ended.map(({ accountId }) => ({ ...by, accountId, detail: clientId })),
+        now,
+      );
+      return ended.map(({ accountId }) => accountId);
+    });
+  }
+}
+
+/** Call it with the account locked. @returns null when there is no such grant */
+export async function endGrant(
+  tx: Transaction,
+  { accountId, id }: { readonly accountId: string; readonly id: string },
+  by: GrantEndedBy,
+  now: Date,
+): Promise<AuditEvent | null> {
+  const [ended] = await tx.query<{ clientId: string; resourceServer: string }>(
+    `DELETE FROM "program_grant" WHERE "id" = $1 AND "account_id" = $2
+     RETURNING "client_id" AS "clientId", "resource_server" AS "resourceServer"`,
+    [id, accountId],
+  );
+  if (ended === undefined) {
+    return null;
+  }
+  const detail = `${ended.clientId} at ${ended.resourceServer}`;
+  const event: AuditEvent = { kind: 'program-ended', accountId, ...by, detail };
+  await insertAuditEvents(tx, [event], now);
+  return event;
+}
+
+export function hashOfCode(code: string): Buffer {
+  return createHash('sha256').update(code).digest();
+}
+
+/** Makes what ends access wait, or its change visible to the statements that follow. */
+export async function shareAccount(tx: SqlRunner, accountId: string): Promise<void> {
+  await tx.query(`SELECT FROM "account" WHERE "id" = $1 FOR SHARE`, [accountId]);
+}

@@ -1,0 +1,120 @@
+import { startServer, type Server } from '../../fixtures/programs/server-fixture.js';
+import { certificateDirectory, TestAuthority } from '../../fixtures/certificates-fixture.js';
+import {
+  approve,
+  authorize,
+  authorizeQuery,
+  newVerifier,
+  PROGRAMS,
+  programsOf,
+  redeem,
+} from '../../fixtures/programs-fixture.js';
+import { backends, resourceOf, type Backends } from '../../fixtures/resource-server-fixture.js';
+import { tokenOf } from '../../fixtures/sessions-fixture.js';
+import { makeDeviceKey } from '../../helpers/client.js';
+import { startLocalServer, type LocalServer } from '../../helpers/local-server.js';
+
+const CALLBACK = 'https://agent.example/callback';
+
+describe('the metadata document of a program', () => {
+  const directory = certificateDirectory();
+  const authority = TestAuthority.root(directory.path, 'Corp');
+  const asked: string[] = [];
+  let documents: LocalServer;
+  let setup: Backends;
+  let server: Server;
+
+  /** Documents by their paths; the id is that of the address unless a field says otherwise. */
+  const DOCUMENTS: Readonly<Record<string, object>> = {
+    '/agent': { client_name: 'Agent', redirect_uris: [CALLBACK, 'app://x'] },
+    '/other-id': { client_id: 'https://other.example/agent' },
+    '/secret': { client_secret: 'known to all' },
+    '/secret-method': { token_endpoint_auth_method: 'client_secret_post' },
+    '/nameless': { client_name: '' },
+    '/app-only': { redirect_uris: ['app://x'] },
+    '/large': { logo: 'x'.repeat(6000) },
+  };
+
+  beforeAll(async () => {
+    const certificate = authority.issue({ names: ['DNS:localhost'], usage: 'serverAuth' });
+    documents = await startLocalServer(
+      ({ url, headers }) => {
+        asked.push(url.pathname);
+        const document = DOCUMENTS[url.pathname];
+        const id = `https://${headers['host'] ?? ''}${url.pathname}`;
+        const common = { client_id: id, client_name: 'Agent', redirect_uris: [CALLBACK] };
+        return document === undefined
+          ? 'not-found'
+          : { status: 200, json: { ...common, ...document } };
+      },
+      { ...certificate, name: 'localhost' },
+    );
+    const ids = [...Object.keys(DOCUMENTS), '/missing'].map((path) => `${documents.url}${path}`);
+    setup = backends([
+      { id: 'notes', programs: { ...PROGRAMS, clients: ids } },
+      { id: 'open', programs: { ...PROGRAMS, clients: 'any' } },
+    ]);
+    server = await startServer({
+      env: { ...setup.env, SERVICE_CA_BUNDLE: authority.certPath },
+    });
+  });
+  afterAll(async () => {
+    await Promise.all([server.stop(), documents.close()]);
+    setup.remove();
+    directory.remove();
+  });
+
+  const begin = (path: string, more: object = {}, verifier = newVerifier()) =>
+    authorize(
+      server,
+      authorizeQuery(verifier, {
+        client_id: `${documents.url}${path}`,
+        redirect_uri: CALLBACK,
+        ...more,
+      }),
+    );
+
+  it('signs a person in, is fetched once, and keeps what was approved', async () => {
+    const token = await tokenOf(server, makeDeviceKey());
+    const verifier = newVerifier();
+    await begin('/agent');
+    const [, id = ''] = (await begin('/agent', {}, verifier)).split('#');
+    const clientId = `${documents.url}/agent`;
+    const { body } = await approve(server, token, id, { clientId, redirectUri: CALLBACK });
+    const answer = new URL(String(body['redirectTo']));
+    expect(answer.href.startsWith(`${CALLBACK}?`)).toBe(true);
+    const code = answer.searchParams.get('code') ?? '';
+    const given = { client_id: clientId, redirect_uri: CALLBACK };
+    expect((await redeem(server, code, verifier, given)).status).toBe(200);
+    expect(asked.filter((path) => path === '/agent')).toHaveLength(1);
+    expect(await programsOf(server, token)).toMatchObject([
+      { client: { id: clientId, name: 'Agent' }, redirectUri: CALLBACK },
+    ]);
+  });
+
+  it.each([
+    ['/other-id', {}, 'invalid-client'],
+    ['/secret', {}, 'invalid-client'],
+    ['/secret-method', {}, 'invalid-client'],
+    ['/nameless', {}, 'invalid-client'],
+    ['/app-only', {}, 'invalid-client'],
+    ['/large', {}, 'invalid-client'],
+    ['/missing', {}, 'invalid-client'],
+    ['/agent?x=1', {}, 'invalid-client'],
+    ['/agent', { redirect_uri: 'app://x' }, 'invalid-redirect'],
+    ['/agent', { redirect_uri: 'https://evil.example/callback' }, 'invalid-redirect'],
+  ])('is refused for %s %j', async (path, more, code) => {
+    expect(await begin(path, more)).toBe(`https://gate.example.com/app/authorize#error=${code}`);
+  });
+
+  it('shows the refusal on the page even if only the resource is wrong: nobody configured it', async () => {
+    expect(await begin('/agent', { resource: 'https://evil.example' })).toContain('#error=');
+  });
+
+  it('is not fetched from a private network, where every document is accepted', async () => {
+    const before = asked.length;
+    const open = { resource: resourceOf('open') };
+    expect(await begin('/private', open)).toContain('#error=invalid-client');
+    expect(asked).toHaveLength(before);
+  });
+});

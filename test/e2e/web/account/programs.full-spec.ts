@@ -1,0 +1,115 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import {
+  inChromium,
+  useChromium,
+  type Visitor,
+} from '../../../fixtures/programs/browser-fixture.js';
+import { freePort } from '../../../fixtures/programs/service-process.js';
+import { startServer } from '../../../fixtures/programs/server-fixture.js';
+import {
+  beginRequest,
+  newVerifier,
+  PROGRAM_ENV,
+  PROGRAMS,
+  programsOf,
+  redeem,
+} from '../../../fixtures/programs-fixture.js';
+import { backends } from '../../../fixtures/resource-server-fixture.js';
+import { call } from '../../../helpers/client.js';
+import { createAccount, open, sees, seesAccount, tokenOf } from '../account-page-acts.js';
+
+const setup = backends([{ id: 'notes', name: 'Notes', programs: PROGRAMS }]);
+const port = await freePort();
+const origin = `http://127.0.0.1:${port}`;
+const server = await startServer({
+  env: {
+    ...{ ...setup.env, ...PROGRAM_ENV },
+    ...{ PORT: String(port), SERVICE_LOGIN_ORIGINS: origin },
+  },
+});
+const returned: string[] = [];
+/** The program, which waits for its code. */
+const program = createServer((request, response) => {
+  returned.push(request.url ?? '');
+  response.end('Back in the program');
+});
+await new Promise<void>((resolve) => program.listen(0, '127.0.0.1', resolve));
+const redirectUri = `http://127.0.0.1:${(program.address() as AddressInfo).port}/callback`;
+afterAll(async () => {
+  program.close();
+  await server.stop();
+  setup.remove();
+});
+
+const visit = useChromium();
+
+inChromium('a request of a program on the account page', () => {
+  const begin = async (verifier: string, more: object = {}): Promise<string> => {
+    const id = await beginRequest(server, verifier, {
+      redirect_uri: redirectUri,
+      scope: 'notes:write',
+      ...more,
+    });
+    return `${server.url}/app/authorize#${id}`;
+  };
+  const answerIn = (): URLSearchParams =>
+    new URL(returned.at(-1) ?? '', 'http://127.0.0.1').searchParams;
+
+  async function signedIn(): Promise<Visitor> {
+    const visitor = await visit(`${server.url}/app`);
+    await createAccount(visitor);
+    return visitor;
+  }
+
+  it('is allowed after the sign-in, with what the person leaves ticked, and listed until it ends', async () => {
+    const verifier = newVerifier();
+    const visitor = await visit(await begin(verifier));
+    await sees(visitor, 'A program wants to act for you.');
+    await visitor.press('Create an account');
+    await visitor.page.getByLabel('I saved the key').check();
+    await visitor.press('Create the account');
+    await sees(visitor, 'Allow Inspector?');
+    await sees(visitor, 'a program on this computer');
+    const token = await tokenOf(visitor);
+    expect(await visitor.page.getByLabel('Read your notes').isDisabled()).toBe(true);
+    await visitor.page.getByLabel('Change your notes').uncheck();
+    await visitor.press('Allow');
+    await sees(visitor, 'Back in the program');
+    const code = answerIn().get('code') ?? '';
+    const answer = await redeem(server, code, verifier, { redirect_uri: redirectUri });
+    expect(answer.body).toMatchObject({ scope: 'notes:read' });
+
+    await visitor.page.goto(`${server.url}/app/`);
+    await open(visitor, 'Devices and sessions');
+    await sees(visitor, 'at Notes');
+    await visitor.press('End: Inspector');
+    await sees(visitor, 'The access of the program was ended.');
+    expect(await programsOf(server, token)).toEqual([]);
+    expect(visitor.browserErrors).toEqual([]);
+  });
+
+  it('is cancelled, and the program is told so', async () => {
+    const visitor = await signedIn();
+    await visitor.page.goto(await begin(newVerifier()));
+    await visitor.press('Cancel');
+    await sees(visitor, 'Back in the program');
+    expect(answerIn().get('error')).toBe('access_denied');
+  });
+
+  it('says the next step for a request that is over, or that was refused', async () => {
+    const visitor = await signedIn();
+    const address = await begin(newVerifier());
+    const token = await tokenOf(visitor);
+    const id = address.split('#')[1] ?? '';
+    await call(server, 'DELETE', `/v1/oauth/requests/${id}`, { token });
+    await visitor.page.goto(address);
+    await sees(visitor, 'or its ten minutes are over');
+    await visitor.press('To your account');
+    await seesAccount(visitor);
+    await visitor.page.goto(`${server.url}/app/authorize#error=invalid-redirect`);
+    await visitor.page.reload();
+    await sees(visitor, 'did not register the address');
+    await sees(visitor, 'Start again in the program.');
+  });
+});
