@@ -1,6 +1,5 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
-import type { JWTPayload } from 'jose';
 import { Server as SocketServer } from 'socket.io';
 import { WebSocket, WebSocketServer } from 'ws';
 import { GuardFixture } from '../../../test/fixtures/guard-fixture.js';
@@ -26,7 +25,7 @@ afterAll(() => fixture.close());
 
 /** A token with these claims in place of those of a program. */
 function signed(changed: object): Promise<string> {
-  const claims = { ...fixture.issuer.claims({ program: PROGRAM }), ...changed } as JWTPayload;
+  const claims = { ...fixture.issuer.claims({ program: PROGRAM }), ...changed };
   return signWith(fixture.issuer.signingKey, 'at+jwt', claims);
 }
 

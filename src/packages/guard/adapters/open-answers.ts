@@ -23,16 +23,12 @@ const SHARED = {
 export function openAnswerTo(guard: AccessGate, request: GuardedRequest): OpenAnswer | null {
   const { method } = request;
   if (isMetadataPath(guard, request)) {
-    switch (method) {
-      case 'GET':
-      case 'HEAD':
-        return {
-          status: 200,
-          headers: { ...SHARED, 'content-type': 'application/json' },
-          body: guard.metadata,
-        };
-      case 'OPTIONS':
-        return { status: 204, headers: SHARED };
+    if (method === 'GET' || method === 'HEAD') {
+      const headers = { ...SHARED, 'content-type': 'application/json' };
+      return { status: 200, headers, body: guard.metadata };
+    }
+    if (method === 'OPTIONS') {
+      return { status: 204, headers: SHARED };
     }
   }
   return method === 'OPTIONS' && request.headers.authorization === undefined

@@ -58,7 +58,7 @@ inChromium('invitations, in the browser', () => {
     const { page } = visitor;
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
     await openSection(visitor, 'Invitations');
-    await sees(visitor, 'There is no invitation.');
+    await sees(visitor, 'No invitations yet');
     await create(visitor, 'the Garcia family');
     await sees(visitor, 'Its code is shown only now.');
     await page.getByRole('button', { name: 'Copy: Link' }).click();

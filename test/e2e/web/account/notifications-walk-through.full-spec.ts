@@ -163,7 +163,7 @@ interface EventLine {
     await waitFor('the test', () =>
       desktop.notifications.some(({ title }) => title === 'Gatehouse test'),
     );
-    await sees(second, 'A test notification was shown.');
+    await sees(second, 'A test notification was shown');
     await second.page.getByRole('heading', { name: 'This browser' }).scrollIntoViewIfNeeded();
     await picture(second, 'notifications-browser');
     const tokens = await machine.run(['tokens', 'list', '--json']);

@@ -268,7 +268,7 @@ inChromium('the console for administrators', () => {
       .locator('summary', { hasText: /^Show \d+ of them|^Show the account/ })
       .first()
       .click();
-    // Of all the accounts that would lose access, the page names some.
+    // The page names some of the accounts that would lose access.
     await page
       .getByRole('link', { name: /@example\.com$/ })
       .first()
