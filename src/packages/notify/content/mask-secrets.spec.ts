@@ -248,9 +248,9 @@ describe(maskSecrets.name, () => {
     'name: token ',
   ];
   it.each([...PARTS, ...MORE, '-----BEGIN PRIVATE KEY-----', 'vault kv put a b='])(
-    'takes time in proportion to a text of 1 MB that repeats %j',
+    'takes time in proportion to a text of 300 KB that repeats %j',
     (part) => {
-      const masked = maskSecrets(part.repeat(Math.ceil(1_000_000 / part.length)));
+      const masked = maskSecrets(part.repeat(Math.ceil(300_000 / part.length)));
       expect(masked.length).toBeGreaterThan(0);
     },
   );
