@@ -17,6 +17,7 @@ const PAGES = [
     'docs/samples/python',
     'docs/samples/backend-python',
     'docs/samples/relay',
+    'docs/samples/mcp',
   ].flatMap((folder) =>
     readdirSync(join(ROOT, folder))
       .filter((name) => name.endsWith('.md'))
@@ -102,6 +103,7 @@ it('keeps the README short', () => {
 
 it.each([
   ['docs/samples/relay/README.md', 'a backend in fifty lines', 'relay/relay.mjs', 50],
+  ['docs/samples/mcp/README.md', 'in eighty lines', 'mcp/server.mjs', 80],
   ['docs/protect-a-backend.md', 'needs sixty lines', 'backend-python/sidecar.py', 60],
   ['docs/protect-a-backend.md', 'in sixty lines', 'backend-python/gate.py', 60],
 ])('keeps the sample to the size that %s promises: %s', (page, words, sample, most) => {

@@ -15,6 +15,7 @@ const PLACES = {
   'docs/openapi.json': ['"version": "{}"'],
   'docs/admin-openapi.json': ['"version": "{}"'],
   'docs/backends-openapi.json': ['"version": "{}"'],
+  'docs/samples/mcp/package.json': ['"@gatehouse/guard": "^{}"'],
   'docs/samples/relay/package.json': ['"@gatehouse/client": "^{}"', '"@gatehouse/guard": "^{}"'],
 };
 /** Forms in which pages contain the version: the image, and packages as files. */

@@ -1,19 +1,16 @@
-import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { GatehouseClient } from '../../../src/packages/client/api/api-client.js';
 import { startServer, type Server } from '../../fixtures/programs/server-fixture.js';
 import { freePort } from '../../fixtures/programs/service-process.js';
 import { backends } from '../../fixtures/resource-server-fixture.js';
+import { SampleFixture, type SampleProgram } from '../../fixtures/sample-fixture.js';
 import { logIn } from '../../helpers/client.js';
 import { RawWebSocket, refusedUpgrade, upgrade } from '../../helpers/raw-websocket.js';
-import { waitFor } from '../../helpers/wait.js';
 
-const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
-const SAMPLE = join(ROOT, 'docs/samples/relay');
+const SAMPLE = fileURLToPath(new URL('../../../docs/samples/relay', import.meta.url));
 const PACKAGES = {
   '@gatehouse/guard': 'dist/npm/guard',
   '@gatehouse/client': 'dist/npm/client',
@@ -21,27 +18,14 @@ const PACKAGES = {
   ws: 'node_modules/ws',
 };
 
-interface Program {
-  readonly child: ChildProcess;
-  output(): string;
-  write(line: string): void;
-  printed(text: string): Promise<void>;
-}
-
 describe('docs/samples/relay', () => {
-  const folder = join(mkdtempSync(join(tmpdir(), 'gatehouse-relay-')), 'relay');
-  const running: ChildProcess[] = [];
+  const sample = new SampleFixture('relay', PACKAGES);
   let server: Server;
   let env: Record<string, string>;
   let RESOURCE: string;
   let remove: () => void;
 
   beforeAll(async () => {
-    cpSync(SAMPLE, folder, { recursive: true });
-    for (const [name, path] of Object.entries(PACKAGES)) {
-      mkdirSync(join(folder, 'node_modules', name, '..'), { recursive: true });
-      symlinkSync(join(ROOT, path), join(folder, 'node_modules', name));
-    }
     const [gate, port] = [await freePort(), await freePort()];
     const ISSUER = `http://127.0.0.1:${gate}`;
     RESOURCE = `http://127.0.0.1:${port}`;
@@ -56,31 +40,12 @@ describe('docs/samples/relay', () => {
     env = { ISSUER, RESOURCE, PORT: String(port), CLIENT_SECRET_FILE: client.secretFile };
   });
   afterAll(async () => {
-    running.forEach((child) => child.kill('SIGKILL'));
+    sample.close();
     await server.stop();
     remove();
-    rmSync(join(folder, '..'), { recursive: true });
   });
 
-  function start(...args: readonly string[]): Program {
-    const child = spawn(process.execPath, args, { cwd: folder, env, stdio: 'pipe' });
-    running.push(child);
-    let output = '';
-    for (const stream of [child.stdout, child.stderr]) {
-      stream.on('data', (chunk: Buffer) => (output += chunk.toString()));
-    }
-    return {
-      child,
-      output: () => output,
-      write: (line) => void child.stdin.write(`${line}\n`),
-      printed: async (text) => {
-        await waitFor(
-          () => `${text}, after ${output}`,
-          () => output.includes(text),
-        );
-      },
-    };
-  }
+  const start = (...args: readonly string[]): SampleProgram => sample.start(args, env);
 
   it('closes the socket of the person who leaves, and no other', async () => {
     const relay = start('relay.mjs');
