@@ -46,7 +46,7 @@ it.each<[string, chart.JsonObject, number, readonly string[]]>([
     ['SERVICE_FEATURE_ENCRYPTION__STORAGE_POLICY is required_e2ee'],
   ],
   [
-    'no way to log in',
+    'no way to sign in',
     { config: { AUTH_KEY_CHALLENGE_ENABLED: false } },
     1,
     ['No way to sign in is left'],

@@ -198,19 +198,16 @@ describe(GitHubProvider, () => {
   it.each([
     ['the token of the user', {}],
     ['a GitHub App', BY_APP],
-  ])(
-    'ends the access of a person whom an Enterprise Server suspended, with %s',
-    async (_, given) => {
-      const provider = providerWith(given);
-      const exchange = await logIn(provider);
-      alice.suspendedAt = '2026-01-31T12:00:00Z';
-      const suspended = { outcome: 'gone', reason: 'account_suspended' };
-      expect((await recheck(provider, exchange)).answer).toEqual(suspended);
-      await expect(logIn(provider)).rejects.toMatchObject({ refusal: 'access_denied' });
-      delete alice.suspendedAt;
-      expect(verdictOf((await recheck(provider, exchange)).answer, given)).toBe('eligible');
-    },
-  );
+  ])('ends the access of a person suspended by an Enterprise Server, with %s', async (_, given) => {
+    const provider = providerWith(given);
+    const exchange = await logIn(provider);
+    alice.suspendedAt = '2026-01-31T12:00:00Z';
+    const suspended = { outcome: 'gone', reason: 'account_suspended' };
+    expect((await recheck(provider, exchange)).answer).toEqual(suspended);
+    await expect(logIn(provider)).rejects.toMatchObject({ refusal: 'access_denied' });
+    delete alice.suspendedAt;
+    expect(verdictOf((await recheck(provider, exchange)).answer, given)).toBe('eligible');
+  });
 
   it('ends the access of a person whose own token is refused because of a suspension', async () => {
     const provider = providerWith();

@@ -184,7 +184,7 @@ describe('OpenID Connect conformance', () => {
     ],
     ['consent_required', failed('consent_required'), 'invalid_response', /: consent_required$/],
     ['access_denied', failed('access_denied'), 'access_denied', /: access_denied$/],
-    ['other', failed('a code that nobody lists'), 'invalid_response', /: other$/],
+    ['other', failed('a code that no list has'), 'invalid_response', /: other$/],
     ['server_error', failed('server_error'), 'upstream_error', /server_error/],
   ])('names what was refused: %s', async (detail, breakage, refusal, cause) => {
     op.breakage = breakage;

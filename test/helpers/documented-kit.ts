@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 
 const PAGE = readFileSync(new URL('../../docs/client-kit.md', import.meta.url), 'utf8');
-const [FIRST_SECTIONS = ''] = PAGE.split('## Log in through a provider');
+const [FIRST_SECTIONS = ''] = PAGE.split('## Sign in through a provider');
 
 /** The first sections of docs/client-kit.md, whose code blocks are one program. */
 export const KIT_SECTIONS = FIRST_SECTIONS;

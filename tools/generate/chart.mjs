@@ -268,7 +268,7 @@ Whole examples: [values-enterprise-keyless.yaml](values-enterprise-keyless.yaml)
 
 The chart knows no policy. \`gatehouse config check\` does, with the environment and the files of the server: it is the init
 container \`config-check\` of each pod. Where the server would not start, or would not do what is configured (keyless accounts with
-\`required_e2ee\`, no way to log in, two ports of one number, …), it prints each problem as a sentence and the pod does not start. During
+\`required_e2ee\`, no way to sign in, two ports of one number, …), it prints each problem as a sentence and the pod does not start. During
 an upgrade the pods of the old version go on. \`kubectl describe pod\` has the problems too, and the notes of the release the command
 that prints the whole output.
 

@@ -1,4 +1,4 @@
-"""A client of a Gatehouse server: log in, store settings, list devices, watch updates.
+"""A client of a Gatehouse server: sign in, store settings, list devices, watch updates.
 
 The protocol is described in docs/connect-a-client.md. On Debian or Ubuntu install
 python3-nacl, python3-socketio and python3-websocket.
@@ -96,7 +96,7 @@ class Gatehouse:
         self._seen = Seen(seen)
 
     def log_in(self, key, create=False, invitation=None):
-        """Logs in with a device key. Returns true if this created the account.
+        """Signs in with a device key. Returns true if this created the account.
 
         Pass create=True only with a key that this program has generated: a key that a person
         typed must not create an account.
@@ -151,7 +151,7 @@ class Gatehouse:
         return self.change_settings(lambda known: known, base)
 
     def devices(self):
-        """Returns the sessions of the account, newest first: one for each device that logged in."""
+        """Returns the sessions of the account, newest first: one for each device that signed in."""
         return self.call("GET", "/v1/account/sessions")["sessions"]
 
     def log_out(self):
@@ -262,7 +262,7 @@ class _Updates:
 
 def check_challenge(challenge, server):
     """Raises ValueError unless the challenge is for logins at this server. Another server could
-    relay it, and would then be logged in to this account."""
+    relay it, and would then be signed in to this account."""
     version, origins, *_ = challenge.decode().split("\n")
     if version != "gatehouse-login-v1":
         raise ValueError("This is not a challenge of a Gatehouse server.")

@@ -61,8 +61,8 @@ const HINTS: Readonly<Record<string, string>> = {
     'Once your access is restored, sign in at the provider again on the account page. Check: gatehouse whoami',
   'account-disabled': 'Only an administrator can enable it. Then try again.',
   'signup-provider-disabled': 'For an account that you have already: gatehouse login',
-  'key-challenge-disabled': 'Log in through a provider: gatehouse login --provider <id>',
-  'fresh-login-required': `Log in again, then repeat it: ${LOG_IN}`,
+  'key-challenge-disabled': 'Sign in through a provider: gatehouse login --provider <id>',
+  'fresh-login-required': `Sign in again, then repeat it: ${LOG_IN}`,
 } satisfies Partial<Record<RefusalCode, string>>;
 
 function refusal(problem: GatehouseProblem, { isTokenGiven, server }: FailedCall): Failure {

@@ -131,10 +131,10 @@ function showExamples(command: Command, examples: readonly string[]): void {
   command.addHelpText('after', `\nExamples:\n${lines.join('\n')}`);
 }
 
-/** @throws CommanderError after help or the version was printed, else CliError (usage) */
-/** The pages say "sign in"; the closest name would be `signup`. */
+/** Pages and help say "sign in"; the closest name would be `signup`. */
 const SIGN_IN = /^(unknown command 'sign-?in')[^]*$/;
 
+/** @throws CommanderError after help or the version was printed, else CliError (usage) */
 function refuse(error: CommanderError, command: Command): never {
   if (error.exitCode === 0 || error.code === 'commander.help') {
     throw error;

@@ -166,7 +166,7 @@ interface AdminConsoleOptions {
   readonly brand: Brand;
   /** URL of ADMIN_PORT for browsers: its path is the base address behind a proxy. */
   readonly publicUrl: string | null;
-  /** Name of the administrators' provider; null = they cannot log in through one. */
+  /** Name of the administrators' provider; null = they cannot sign in through one. */
   readonly loginProvider: string | null;
 }
 

@@ -31,7 +31,7 @@ interface Refusals {
 }
 
 /**
- * Lets an operator answer why a person cannot log in. The first refusal is stored at once, those of
+ * Lets an operator answer why a person cannot sign in. The first refusal is stored at once, those of
  * the hour after it as one row. The log has no personal data: only rows are deleted.
  */
 @Injectable()

@@ -22,7 +22,7 @@ import { SessionsService } from './sessions/sessions.service.js';
 /**
  * Owns the authentication of a request: tokens, sessions, the one authentication function for HTTP
  * and handshake, guards, limits, the admission table of this server, and the events about accounts.
- * Does not own the ways to log in (login), the rules (policy) nor live connections (updates).
+ * Does not own the ways to sign in (login), the rules (policy) nor live connections (updates).
  * Routes: /v1/auth/logout, /v1/auth/logout-everywhere, /v1/account/sessions and …/:id.
  */
 @Module({

@@ -5,7 +5,7 @@ import { DevicesModule } from './devices/devices.module.js';
 import { LoginOutcomesModule } from './login-outcomes.module.js';
 import { ProviderLoginModule } from './provider/provider-login.module.js';
 
-/** Owns the ways to log in, one module each, and the counts of their outcomes. */
+/** Owns the ways to sign in, one module each, and the counts of their outcomes. */
 @Module({
   imports: [
     CertificateLoginModule,

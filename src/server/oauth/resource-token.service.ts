@@ -179,7 +179,7 @@ function kidOf(token: string): string | undefined {
   }
 }
 
-/** The names of the person: of the identity that logged in, or else of the first that has one. */
+/** The names of the person: of the identity that signed in, or else of the first that has one. */
 function claimsOf(
   { claims }: ResourceServerSettings,
   { method, identities }: ResourceSession,

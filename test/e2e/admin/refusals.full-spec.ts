@@ -132,7 +132,7 @@ describe.each(['oid', 'externalId'] as const)(
       },
     );
 
-    it('admits a person whom the directory has deleted', async () => {
+    it('admits a person deleted from the directory', async () => {
       const { id, sub, externalId } = await deactivated();
       expect((await scim.send(server, 'DELETE', `/Users/${id}`)).status).toBe(204);
       expect(await ended(externalId)).toBe(true);

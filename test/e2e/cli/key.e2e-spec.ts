@@ -88,7 +88,7 @@ describe('gatehouse key', () => {
     const { code, stderr } = await user.run(['whoami']);
     expect(code).toBe(3);
     expect(stderr).toBe(
-      `gatehouse: Not logged in.\n  Run: gatehouse login --server ${server.url}\n`,
+      `gatehouse: Not signed in.\n  Run: gatehouse login --server ${server.url}\n`,
     );
     expect((await user.run(['login'])).stderr).toContain(`--server ${server.url}\n`);
   });

@@ -111,7 +111,7 @@ describe('GATEHOUSE_TOKEN', () => {
       const env = { GATEHOUSE_TOKEN: given.token };
       const { code, stderr } = await user.run(['devices', action, link], env);
       expect(code).toBe(3);
-      expect(stderr).toContain(`Not logged in to ${stranger.url}`);
+      expect(stderr).toContain(`Not signed in to ${stranger.url}`);
     }
     expect(requests).toEqual([]);
     await stranger.close();

@@ -204,7 +204,7 @@ describe('a token that the genuine key signed', () => {
     ['a program', { client_id: 'editor', scope: 'notes:read' }],
     ['a program without a scope', { client_id: 'editor' }],
     ['a client in upper case', { client_id: 'GATEHOUSE' }],
-  ])('is no token of %s, which nobody granted', async (_what, changed) => {
+  ])('is no token of %s, which was never granted', async (_what, changed) => {
     const [first] = servers as [Server];
     const token = await signAny({ ...decodeJwt(genuine), ...changed }, {});
     expect(await isAccepted(first, token)).toEqual([false, false]);

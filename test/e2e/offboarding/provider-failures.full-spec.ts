@@ -246,7 +246,7 @@ describe('a provider that fails', () => {
       code: 'provider-refresh-token',
       params: { provider: 'people' },
       message:
-        'people: it lists no refresh tokens: people have to log in there again after every interval.',
+        'people: it lists no refresh tokens: people have to sign in there again after every interval.',
     });
 
     const server = await fixture.start({

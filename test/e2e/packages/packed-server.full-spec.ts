@@ -115,7 +115,7 @@ const STATED_ELSEWHERE = ['pause'];
   });
 
   it('signs up and logs in with its command', async () => {
-    expect((await gatehouse('signup', '--server', url)).stdout).toContain('logged in');
+    expect((await gatehouse('signup', '--server', url)).stdout).toContain('signed in');
     expect((await gatehouse('whoami')).stdout).toContain(url);
     await gatehouse('tokens', 'add', 'my-push-token');
     expect((await gatehouse('tokens', 'list')).stdout).toContain('my-push-token');

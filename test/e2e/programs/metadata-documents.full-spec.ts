@@ -107,7 +107,7 @@ describe('the metadata document of a program', () => {
     expect(await begin(path, more)).toBe(`https://gate.example.com/app/authorize#error=${code}`);
   });
 
-  it('shows the refusal on the page even if only the resource is wrong: nobody configured it', async () => {
+  it('shows the refusal on the page even if only the resource is wrong: no operator configured it', async () => {
     expect(await begin('/agent', { resource: 'https://evil.example' })).toContain('#error=');
   });
 

@@ -192,7 +192,7 @@ describe('a required directory', () => {
     await fixture.until('401', async () => (await fixture.statusOf(server, person)) === 401);
   });
 
-  it('admits nobody after the directory was emptied', async () => {
+  it('admits no one after the directory was emptied', async () => {
     const people = await scim.send(server, 'GET', '/Users?count=100');
     const listed = people.body['Resources'] as readonly { readonly id: string }[];
     for (const { id } of listed) {

@@ -84,7 +84,7 @@ async function refuseWithKey(store: ServerStore, server: string): Promise<void> 
     throw refusedError(
       `This computer has a device key for ${server} already.`,
       'device-key-exists',
-      `Log in with it: gatehouse login --server ${server}\n  For another account use another configuration: XDG_CONFIG_HOME=…`,
+      `Sign in with it: gatehouse login --server ${server}\n  For another account use another configuration: XDG_CONFIG_HOME=…`,
     );
   }
 }
@@ -184,7 +184,7 @@ async function requireIdentity(session: GatehouseClient, provider: string): Prom
     throw refusedError(
       `The account that approved is not connected with ${provider}.`,
       'provider-not-connected',
-      `Connect it, or log in without --provider: gatehouse login --code`,
+      `Connect it, or sign in without --provider: gatehouse login --code`,
     );
   }
 }

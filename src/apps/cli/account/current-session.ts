@@ -34,7 +34,7 @@ export async function requireServer(context: ServerContext) {
   return { store, server };
 }
 
-/** @throws CliError with exit code 3 when this user is not logged in there */
+/** @throws CliError with exit code 3 when this user is not signed in there */
 export async function requireToken(context: ServerContext): Promise<CurrentToken> {
   const given = tokenOf(context);
   if (given !== null) {
@@ -46,7 +46,7 @@ export async function requireToken(context: ServerContext): Promise<CurrentToken
   return { server, token, store, client };
 }
 
-/** @throws CliError with exit code 3 when this user is not logged in there */
+/** @throws CliError with exit code 3 when this user is not signed in there */
 export async function requireSession(context: ServerContext): Promise<CurrentSession> {
   const token = tokenOf(context);
   if (token !== null) {
@@ -60,7 +60,7 @@ export async function requireSession(context: ServerContext): Promise<CurrentSes
 /**
  * GATEHOUSE_TOKEN is sent only to its own server.
  * @param accountId uses GATEHOUSE_TOKEN only if it is a token of this account
- * @throws CliError with exit code 3 when this user is not logged in there
+ * @throws CliError with exit code 3 when this user is not signed in there
  */
 export async function requireSessionAt(
   context: ServerContext,
@@ -91,7 +91,7 @@ async function sessionOf({
 async function storedSession(store: ServerStore, server: string | null): Promise<CurrentSession> {
   const session = server === null ? null : await store.session(server);
   if (session === null) {
-    throw new CliError(server === null ? 'Not logged in.' : `Not logged in to ${server}.`, {
+    throw new CliError(server === null ? 'Not signed in.' : `Not signed in to ${server}.`, {
       exitCode: EXIT.notLoggedIn,
       code: 'not-logged-in',
       hint: await waysIn(store, server),

@@ -59,7 +59,7 @@ export function approveDevice(context: Context): Promise<void> {
 
 function describeApproved(words: readonly string[] | null): string {
   return words === null
-    ? 'Approved. The new device asks whose account it is, and then logs in.'
+    ? 'Approved. The new device asks whose account it is, and then signs in.'
     : `Approved. The new device asks for the first three of these words:\n\n  ${words.join(' ')}\n`;
 }
 
@@ -175,7 +175,7 @@ async function requireConsent(
 
 function explained(error: unknown): never {
   if (error instanceof OtherAccountKey) {
-    const hint = 'The session is of another account. Log in with the key: gatehouse login';
+    const hint = 'The session is of another account. Sign in with the key: gatehouse login';
     throw refusedError(error.message, 'other-account-key', hint);
   }
   if (error instanceof GatehouseProblem && error.code === 'not-found') {

@@ -84,7 +84,7 @@ function refuseUnlessOffered(server: string, { capabilities }: ServerFeatures): 
   const others = [...new Set(logins.map(({ method }) => method))];
   const hint =
     others.length === 0
-      ? 'It offers no way to log in at the moment. Ask its operator.'
+      ? 'It offers no way to sign in at the moment. Ask its operator.'
       : `It offers ${others.join(', ')}: gatehouse login --provider <id>`;
   throw refusedError(
     `${server} does not offer login with a device key.`,

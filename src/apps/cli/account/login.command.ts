@@ -11,7 +11,7 @@ readable by you alone. Back up the key (gatehouse key show): it gives access to 
 
 export const signup = command({
   name: 'signup',
-  description: 'create an account with a new device key, and log in',
+  description: 'create an account with a new device key, and sign in',
   options: [
     SERVER,
     PROVIDER,
@@ -44,12 +44,12 @@ export const signup = command({
 
 export const login = command({
   name: 'login',
-  description: "log in to your account with this user's device key",
+  description: "sign in to your account with this user's device key",
   options: [
     SERVER,
     PROVIDER,
-    ['--keyless', 'with --provider: log in to an account without a device key'],
-    ['--certificate <file>', 'log in with this client certificate (PEM), with --key'],
+    ['--keyless', 'with --provider: sign in to an account without a device key'],
+    ['--certificate <file>', 'sign in with this client certificate (PEM), with --key'],
     ['--key <file>', 'key of the certificate (PEM)'],
     ['--certificate-url <url>', 'address that requests client certificates, if not --server'],
     ['--ca <file>', "authority of that address's certificate, if a private one"],
@@ -138,8 +138,8 @@ async function startSession(
   output.result(
     { server, accountId, created },
     created
-      ? `Created the account ${accountId} on ${server} and logged in.`
-      : `Logged in to ${server} as ${accountId}.`,
+      ? `Created the account ${accountId} on ${server} and signed in.`
+      : `Signed in to ${server} as ${accountId}.`,
   );
   if (environment['GATEHOUSE_TOKEN']) {
     output.note('GATEHOUSE_TOKEN is set: commands use it, and not this login.');

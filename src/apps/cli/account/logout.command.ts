@@ -5,7 +5,7 @@ import type { CurrentSession, ServerContext } from './current-session.js';
 
 export const logout = command({
   name: 'logout',
-  description: 'revoke the session; the device key stays, so that you can log in again',
+  description: 'revoke the session; the device key stays, so that you can sign in again',
   options: [SERVER, ['--everywhere', "revoke the account's sessions on all devices"]],
   examples: ['gatehouse logout', 'gatehouse logout --everywhere'],
   async run(context) {
@@ -23,7 +23,7 @@ export const logout = command({
     }
     context.output.result(
       { server, accountId, everywhere },
-      `Logged out of ${server}${everywhere ? ', on all devices' : ''}.`,
+      `Signed out of ${server}${everywhere ? ', on all devices' : ''}.`,
     );
   },
 });

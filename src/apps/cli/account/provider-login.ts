@@ -64,7 +64,7 @@ async function begin(
       ? refusedError(
           'This server does not let a browser return to a program on the computer.',
           'loopback-return-disabled',
-          `Log in with a code instead: gatehouse login --server ${server} --code`,
+          `Sign in with a code instead: gatehouse login --server ${server} --code`,
         )
       : error;
   }

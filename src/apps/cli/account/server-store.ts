@@ -54,7 +54,7 @@ export class ServerStore {
     }
     const { accountId, token } = stored;
     if (typeof accountId !== 'string' || typeof token !== 'string') {
-      throw damaged(path, 'Log in again: gatehouse login');
+      throw damaged(path, 'Sign in again: gatehouse login');
     }
     return { server, accountId, token };
   }
@@ -143,7 +143,7 @@ export class ServerStore {
       throw refusedError(
         `This computer has the device key of an account on ${server} already.`,
         'device-key-exists',
-        `Log in with it: gatehouse login --server ${server}\n  For a second account, run both commands with another directory in XDG_CONFIG_HOME.`,
+        `Sign in with it: gatehouse login --server ${server}\n  For a second account, run both commands with another directory in XDG_CONFIG_HOME.`,
       );
     }
     return (await loadDeviceKey()).fromJwk(stored ?? (await this.createDeviceKey(server)));

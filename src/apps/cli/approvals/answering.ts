@@ -173,7 +173,7 @@ function describeUnopened({ kind, server, refusal }: UnopenedRequest): string {
     case 'no-key':
       return 'Only a computer with the key of the account opens this: gatehouse key restore';
     case 'other-server':
-      return `This request is of ${server ?? 'another server'}, where this computer is not logged in.`;
+      return `This request is of ${server ?? 'another server'}, where this computer is not signed in.`;
     case 'refused':
       return `This request does not open (${refusal ?? 'not-authentic'}): it is not of this account's key.`;
   }

@@ -10,8 +10,8 @@ Exit codes:
   0   allowed, or answered
   10  denied
   11  no answer in time
-  12  cannot be answered from elsewhere: no key, too long, or nobody to ask: no device to notify, no
-      open page
+  12  cannot be answered from elsewhere: no key, too long, paused, or no
+      device is notified and no page is open
   1 to 4 as of other commands; 130 and 143 after Ctrl-C and SIGTERM, which withdraw the request
 `;
 

@@ -54,7 +54,7 @@ describe(judgeDirectory.name, () => {
     ],
     [
       'failed',
-      'okta: 0 of 300 people of the directory are matched (0 %), but 7 people have logged in. Is match right?',
+      'okta: 0 of 300 people of the directory are matched (0 %), but 7 people have signed in. Is match right?',
       { linked: 0 },
     ],
     [

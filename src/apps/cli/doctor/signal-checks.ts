@@ -196,7 +196,7 @@ export function judgeDirectory(
     return signals.warning(`${text}, and ${ambiguous} match more than one identity.`);
   }
   return linked === 0 && identities > 0
-    ? signals.failed(`${text}, but ${identities} people have logged in. Is match right?`)
+    ? signals.failed(`${text}, but ${identities} people have signed in. Is match right?`)
     : signals.ok(`${text}.`);
 }
 

@@ -34,7 +34,7 @@ export async function doctor(context: Context): Promise<number> {
   const current = await requireSession(context);
   const { session, client } = current;
   const { id } = await client.profile();
-  const server = check('server', 'ok', `${session.server} answers, logged in as ${id}`);
+  const server = check('server', 'ok', `${session.server} answers, signed in as ${id}`);
   const checks = [server, ...(await checksBehind(context, current))];
   const broken = checks.filter(({ state }) => state === 'broken').map(({ hop }) => hop);
   const isSilent = !checks.some(({ hop, state }) => /^(push|webhook) /.test(hop) && state === 'ok');

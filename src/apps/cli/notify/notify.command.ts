@@ -16,7 +16,7 @@ Exit codes:
   0  every target was reached, or is switched off
   1  some target failed; what can be retried waits in the spool
   2  the command or the event was invalid
-  3  not logged in
+  3  not signed in
   4  the server is unreachable, and nothing of it is known from the last 24 hours: the
      event is kept, and sent once the server answers
 `;

@@ -92,7 +92,7 @@ export class SpoolAccounts {
     const { server, accountId } = name;
     const current = opened ?? (await requireSessionAt(this.context, server, accountId));
     if (current.session.accountId !== accountId) {
-      throw new CliError(`Logged in to ${server} with another account.`, {
+      throw new CliError(`Signed in to ${server} with another account.`, {
         exitCode: EXIT.notLoggedIn,
         code: 'not-logged-in',
       });

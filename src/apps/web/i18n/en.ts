@@ -82,7 +82,7 @@ export const en = {
       'An app, a computer or a browser that is signed in approves this one by a code.',
     first:
       'Look for it first: in your password manager, on the printed sheet, and on each device that is signed in. An app or a computer that has the key adds this browser, and shows the key again.',
-    loss: 'If no device and no copy has the key, nobody can restore it, and its encrypted data cannot be read any more.',
+    loss: 'If no device and no copy has the key, no one can restore it, and its encrypted data cannot be read any more.',
     administrator: (name: string) =>
       `An administrator of this server can then delete the account, so that you create a new one. Name the account of ${name} with which you signed in.`,
   },

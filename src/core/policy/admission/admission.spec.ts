@@ -163,7 +163,7 @@ describe('the admission table', () => {
   it.each<[string, PolicyChange, string[]]>([
     ['by default', {}, ['key_challenge login keyed', 'key_challenge provision keyed']],
     [
-      'on plaintext_only: keyed accounts that exist log in, and none is created',
+      'on plaintext_only: keyed accounts that exist sign in, and none is created',
       { encryption: { storagePolicy: 'plaintext_only' }, auth: { signupProviders: ['okta'] } },
       ['key_challenge login keyed', 'okta connect keyed'],
     ],

@@ -144,7 +144,7 @@ function refusal(code: AdmissionRefusal['code'], variable: string): AdmissionRef
   return { isAllowed: false, code, variable };
 }
 
-/** Existing accounts log in with their key under every storage policy. */
+/** Existing accounts sign in with their key under every storage policy. */
 function keyLogin({ auth }: Pick<AdmissionPolicy, 'auth'>): Check {
   return unless(auth.keyChallengeEnabled, 'key-challenge-disabled', 'AUTH_KEY_CHALLENGE_ENABLED');
 }
@@ -173,7 +173,7 @@ function oauth({ isOAuthConfigured }: ProviderRules): Check {
   return unless(isOAuthConfigured, 'oauth-not-configured', 'SERVICE_PUBLIC_URL');
 }
 
-/** An account with device keys that is created through a provider logs in with its key afterwards. */
+/** An account with device keys that is created through a provider signs in with its key afterwards. */
 function keyedProviderSignup(policy: AdmissionPolicy, provider: string): Check {
   const code = 'signup-provider-disabled';
   return (

@@ -23,7 +23,7 @@ describe(offersAnswers.name, () => {
     [{ ...NO_KEYS, ...ON }, true],
     [PLAINTEXT, false],
     [ON, false],
-  ])('warns for %j only where nobody could allow: %s', (change, expected) => {
+  ])('warns for %j only where no person could allow: %s', (change, expected) => {
     const codes = findLockouts(policyWith(change)).map(({ code }) => code);
     expect(codes.includes('answers-without-keys')).toBe(expected);
   });

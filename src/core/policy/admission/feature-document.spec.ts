@@ -29,7 +29,7 @@ const disabled = { enabled: false };
 const enabled = { enabled: true };
 
 describe(featureDocument.name, () => {
-  it('says who helps people whom the server refuses, and nothing where no one is configured', () => {
+  it('says who helps refused people, and nothing where no one is configured', () => {
     const serverOf = (support?: string) =>
       featureDocument(policyWith(), '1.2.3', support).capabilities['server'];
     expect(serverOf('mailto:help@acme.example')).toEqual({
@@ -180,7 +180,7 @@ describe(featureDocument.name, () => {
 
 describe(redirectTarget.name, () => {
   it.each([
-    ['logs in and creates accounts', 'okta', 'okta'],
+    ['signs in and creates accounts', 'okta', 'okta'],
     ['only connects', 'github', null],
     ['is not configured', 'ghost', null],
     ['is not set', null, null],

@@ -99,7 +99,7 @@ function describeResourceServers({ resourceServers }: FeaturePolicy): object {
   return { resourceServers: Object.fromEntries(described) as Record<string, object> };
 }
 
-/** Returns null where the target neither logs in nor creates accounts: clients show all methods. */
+/** Returns null where the target neither signs in nor creates accounts: clients show all methods. */
 export function redirectTarget(
   table: readonly AdmissionEntry[],
   { providerId }: OperatorPolicy['ui']['autoRedirect'],

@@ -48,7 +48,7 @@ interface CheckTimes {
 type IdentityDecision =
   /** `until`: from then on, Unix milliseconds, the answer is no unless a check renewed it. */
   | { readonly isAllowed: true; readonly until: number }
-  /** `provider-required`: logging in at the provider again is the way back. */
+  /** `provider-required`: signing in at the provider again is the way back. */
   | { readonly isAllowed: false; readonly code: 'not-eligible' | 'provider-required' };
 
 /** The first check takes place after this share of the interval, or later. */

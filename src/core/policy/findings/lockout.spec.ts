@@ -129,7 +129,7 @@ describe('findLockouts', () => {
     ],
     ['error trusts-every-peer', [{ http: { trustedProxies: ['0.0.0.0/0'] } }]],
     ['warning no-signup-method', [{ auth: { anonymousSignupEnabled: false } }]],
-    ['warning invitations-beside-anonymous-signup', [{ auth: { signupInvitationsEnabled: true } }]],
+    ['warning invitations-with-anonymous-signup', [{ auth: { signupInvitationsEnabled: true } }]],
     [
       'warning invitations-refused',
       [{ auth: { signupInvitationsEnabled: true, keyChallengeEnabled: false } }],
@@ -152,7 +152,7 @@ describe('findLockouts', () => {
       [{ http: { publicUrl: 'https://gate.example.com' } }],
     ],
     [
-      'warning anonymous-signup-beside-required-provider',
+      'warning anonymous-signup-with-required-provider',
       [ENFORCED, { auth: { anonymousSignupEnabled: true } }],
     ],
     ['warning required-provider-unrestricted', [ENFORCED, { providers: [okta()] }]],

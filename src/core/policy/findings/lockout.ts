@@ -134,9 +134,9 @@ const LOCKOUT_WARNINGS: LockoutRules = {
     policy.auth.anonymousSignupEnabled &&
     policy.auth.keyChallengeEnabled &&
     isPublicAddress(policy.http.publicUrl),
-  'anonymous-signup-beside-required-provider': (policy) =>
+  'anonymous-signup-with-required-provider': (policy) =>
     policy.auth.anonymousSignupEnabled && policy.auth.requiredLoginProviders.length > 0,
-  'invitations-beside-anonymous-signup': (policy) =>
+  'invitations-with-anonymous-signup': (policy) =>
     policy.auth.signupInvitationsEnabled && policy.auth.anonymousSignupEnabled,
   'invitations-refused': ({ auth }, table) => {
     const decision = judgeAdmission(table, INVITATION, 'provision', 'keyed');

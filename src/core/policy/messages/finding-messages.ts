@@ -59,9 +59,9 @@ export const FINDING_MESSAGES = {
     'SERVICE_PUBLIC_URL starts with http://, but SERVICE_TLS_CERT_PATH makes PORT serve HTTPS only: clients and browsers that use that address get no answer, unless a proxy listens there. Use https://.',
   'anonymous-signup-on-public-server': () =>
     'SERVICE_PUBLIC_URL looks public and anonymous sign-up is on: anyone on the internet can create an account.',
-  'anonymous-signup-beside-required-provider': () =>
+  'anonymous-signup-with-required-provider': () =>
     'Anonymous sign-up is on although a provider is required: anyone can create accounts, which are of no use until the provider is connected.',
-  'invitations-beside-anonymous-signup': () =>
+  'invitations-with-anonymous-signup': () =>
     'AUTH_SIGNUP_INVITATIONS_ENABLED is on, but anonymous sign-up is on as well: a new device key needs no invitation. Set AUTH_ANONYMOUS_SIGNUP_ENABLED=false.',
   'invitations-refused': ({ variable }: OfVariable) =>
     `AUTH_SIGNUP_INVITATIONS_ENABLED is on, but ${variable} refuses new device keys: no invitation can be used.`,

@@ -92,7 +92,7 @@ export class GatehouseClient {
   }
 
   /**
-   * Logs in to the account of a key; refused with `not-found` where the key has none. Rejects with
+   * Signs in to the account of a key; refused with `not-found` where the key has none. Rejects with
    * ChallengeRefused, and sends nothing, where the challenge may be relayed from another server.
    */
   async logIn(key: DeviceKey): Promise<LoginAnswer> {
@@ -100,7 +100,7 @@ export class GatehouseClient {
   }
 
   /**
-   * Creates the account of a new key, or logs in where the key has one; see {@link logIn}. Rejects with
+   * Creates the account of a new key, or signs in where the key has one; see {@link logIn}. Rejects with
    * `invitation-invalid` where the server does not accept the invitation.
    */
   async signUp(key: DeviceKey, options: SignUpOptions = {}): Promise<LoginAnswer> {

@@ -831,7 +831,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Finishes a login with a device key: signs up, logs in, or links the identity. */
+        /** Finishes a login with a device key: signs up, signs in, or links the identity. */
         post: operations["ProviderLoginController_finalize"];
         delete?: never;
         options?: never;
@@ -848,7 +848,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Finishes a login without a device key: logs in, or makes an account that the server can read. */
+        /** Finishes a login without a device key: signs in, or makes an account that the server can read. */
         post: operations["ProviderLoginController_finalizeKeyless"];
         delete?: never;
         options?: never;
@@ -883,7 +883,7 @@ export interface components {
         };
         SessionDto: {
             id: string;
-            /** @description When it logged in, Unix milliseconds. */
+            /** @description When it signed in, Unix milliseconds. */
             createdAt: number;
             /** @description Unix milliseconds, right to five minutes. */
             lastSeenAt: number;

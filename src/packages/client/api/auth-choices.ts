@@ -19,7 +19,7 @@ export interface ProviderChoice {
   readonly displayName: string;
   readonly iconHint: string | null;
   readonly buttonColor: string | null;
-  /** True if accounts without a device key log in with this provider alone. */
+  /** True if accounts without a device key sign in with this provider alone. */
   readonly canLogInKeyless: boolean;
   /** Kinds of account that a new user may choose, or the one that is created. */
   readonly provisioning: ProvisioningChoice;

@@ -30,7 +30,7 @@ export interface KeyedFinish extends ExternalFinish {
   readonly create?: boolean;
 }
 
-/** Logging in through an identity provider. */
+/** Signing in through an identity provider. */
 export class ExternalLoginRoutes {
   constructor(
     private readonly routes: Routes,
@@ -45,7 +45,7 @@ export class ExternalLoginRoutes {
   }
 
   /**
-   * Finishes with a device key: logs in to the key's account and links the identity to it, or
+   * Finishes with a device key: signs in to the key's account and links the identity to it, or
    * creates the account with `create: true`. Rejects with `not-found` where the key has none, and
    * with ChallengeRefused as {@link GatehouseClient.logIn} does.
    */
@@ -91,7 +91,7 @@ export class ConnectRoutes {
   }
 }
 
-/** Logging in with a client certificate, which the platform sends in the TLS handshake. */
+/** Signing in with a client certificate, which the platform sends in the TLS handshake. */
 export class CertificateRoutes {
   constructor(
     private readonly routes: Routes,

@@ -11,7 +11,7 @@ import { registersPushToken, type BuildFacts } from '../notifications/notificati
 import type { AccountRequests } from './account-requests.js';
 import { answerRequest, openRequest } from './answer-request.js';
 
-/** A server that this device knows, logged in to an account. */
+/** A server that this device knows, signed in to an account. */
 export interface KnownAccount {
   readonly client: Pick<GatehouseClient, 'requests'>;
   /** null where this device has no key of the account. */

@@ -58,7 +58,7 @@ export class DeviceKey {
     return new DeviceKey(seed, base64UrlOf(await publicKeyOf(seed)));
   }
 
-  /** All that is needed to log in again, for people: `gatekey1…`, with a checksum. */
+  /** All that is needed to sign in again, for people: `gatekey1…`, with a checksum. */
   get secret(): string {
     return formatDeviceKey(this.seed);
   }
@@ -75,7 +75,7 @@ export class DeviceKey {
 
   /**
    * Signs a challenge of `POST /v1/auth/challenge`, and nothing else: a server could use other signed
-   * bytes to log in elsewhere.
+   * bytes to sign in elsewhere.
    *
    * @param challenge base64, standard or url-safe
    * @param serverUrl the address that the client sends its requests to

@@ -6,7 +6,7 @@ import {
 } from '../../../core/protocol/login-challenge.js';
 import { listsServer, otherServer } from './server-origins.js';
 
-/** Devices whose clock is ahead can still log in; the server enforces the expiry. */
+/** Devices whose clock is ahead can still sign in; the server enforces the expiry. */
 const CLOCK_LEEWAY_MS = 5 * 60_000;
 
 export type ChallengeRefusal =
@@ -18,7 +18,7 @@ export type ChallengeRefusal =
 
 /**
  * A challenge that this client does not sign; nothing was sent. With `other-server` the server may be
- * relaying the challenge of another one, to log in there as this account.
+ * relaying the challenge of another one, to sign in there as this account.
  */
 export class ChallengeRefused extends Error {
   override readonly name = 'ChallengeRefused';

@@ -27,7 +27,7 @@ export interface DeviceApproval {
 }
 
 /**
- * Adds a device to an account. With a key it logs in first: the key is then known to be that of the
+ * Adds a device to an account. With a key it signs in first: the key is then known to be that of the
  * account, and the login is recent. The device gets its token only while the approving session exists.
  *
  * @param client has a token of the account

@@ -109,7 +109,7 @@ export class AdminLoginService {
     }
     void reply.clearCookie(this.cookie, { path: '/', secure: this.sessions.isSecure });
     await this.sessions.begin(caller, { provider: provider.id, address }, reply);
-    this.logger.log({ msg: 'administrator logged in', name: caller.name, role: caller.role });
+    this.logger.log({ msg: 'administrator signed in', name: caller.name, role: caller.role });
   }
 
   private logRefusal(error: unknown, provider: string): void {

@@ -9,7 +9,7 @@ export class SessionClientDto {
 
 export class SessionDto {
   @ApiProperty() id!: string;
-  @ApiProperty({ description: 'When it logged in, Unix milliseconds.' }) createdAt!: number;
+  @ApiProperty({ description: 'When it signed in, Unix milliseconds.' }) createdAt!: number;
   @ApiProperty({ description: 'Unix milliseconds, right to five minutes.' }) lastSeenAt!: number;
   @ApiProperty({ description: 'Unix milliseconds.' }) expiresAt!: number;
 

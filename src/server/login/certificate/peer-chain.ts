@@ -46,7 +46,7 @@ export async function requireUsableChains(trust: TrustStore | null): Promise<voi
       {
         variable: 'SERVICE_FEATURE_AUTH_MTLS__MODE',
         message:
-          `Node ${process.version} drops the intermediate certificates that clients send, so they could not log in. ` +
+          `Node ${process.version} drops the intermediate certificates that clients send, so they could not sign in. ` +
           'Use another version of Node, mode forwarded, or only authorities with a path length of 0.',
       },
     ]);

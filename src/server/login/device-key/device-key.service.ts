@@ -29,7 +29,7 @@ export class DeviceKeyService {
   ) {}
 
   /**
-   * Logs in, creating the account at the first login of its key.
+   * Signs in, creating the account at the first login of its key.
    * @throws AppError `account-disabled`, and as {@link verify} and {@link
    * KeyedSignupService.signUp}
    */

@@ -15,7 +15,7 @@ export class ProviderKeylessService {
   ) {}
 
   /**
-   * Logs in to the account of the identity, creating it where allowed. The login may have begun in
+   * Signs in to the account of the identity, creating it where allowed. The login may have begun in
    * either mode: a new user chooses after the callback.
    * @throws AppError `invalid-pending`, `invalid-proof`, `keyless-disabled`, `e2ee-required` and
    * what {@link KeylessLoginService.startSession} throws

@@ -58,7 +58,7 @@ export class ProviderLoginController {
   }
 
   @ApiOperation({
-    summary: 'Finishes a login with a device key: signs up, logs in, or links the identity.',
+    summary: 'Finishes a login with a device key: signs up, signs in, or links the identity.',
   })
   @Post('finalize')
   @LoginMethod(':provider')
@@ -89,7 +89,7 @@ export class ProviderLoginController {
 
   @ApiOperation({
     summary:
-      'Finishes a login without a device key: logs in, or makes an account that the server can read.',
+      'Finishes a login without a device key: signs in, or makes an account that the server can read.',
   })
   @Post('finalize-keyless')
   @LoginMethod(':provider')

@@ -163,7 +163,7 @@ export class OidcProvider
     const found = { step: 'refresh-token', cause: null } as const;
     if (grants?.includes('refresh_token') === false) {
       const message =
-        'it lists no refresh tokens: people have to log in there again after every interval';
+        'it lists no refresh tokens: people have to sign in there again after every interval';
       return { ...found, severity: 'error', message };
     }
     if (scopes?.includes('offline_access') && !this.settings.scopes.includes('offline_access')) {

@@ -34,7 +34,7 @@ export interface CountedAccountPage extends AccountPage {
   readonly total: number;
 }
 
-/** An account that was never seen after its creation was seen then: it logged in. */
+/** An account that was never seen after its creation was seen then: it signed in. */
 const SEEN = `COALESCE("last_seen_at", "created_at")`;
 
 const STATES: Readonly<Record<AccountState, string>> = {

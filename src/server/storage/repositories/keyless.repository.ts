@@ -107,7 +107,7 @@ export class KeylessRepository {
   }
 
   /**
-   * Logs in without new facts, by one statement for all such simultaneous logins.
+   * Signs in without new facts, by one statement for all such simultaneous logins.
    * @returns null where a fact is new, or the account needs a full login
    */
   logIn(login: PlainLogin): Promise<LoggedInAccount | null> {

@@ -140,7 +140,7 @@ interface Login {
   readonly session: NewSession;
 }
 
-/** SQL that logs in to the accounts that `column` finds. */
+/** SQL that signs in to the accounts that `column` finds. */
 const logInBy = (column: 'id' | 'public_key', type: 'uuid' | 'bytea'): string => `
   WITH "found" AS MATERIALIZED (
     SELECT "new_session".*, "account"."id", "token_epoch", "disabled_at" IS NOT NULL AS "is_disabled"

@@ -46,9 +46,9 @@ export const findings: typeof FINDING_MESSAGES = {
     'SERVICE_PUBLIC_URL beginnt mit http://, aber mit SERVICE_TLS_CERT_PATH antwortet PORT nur über HTTPS: Unter dieser Adresse erreicht niemand den Server, außer über einen Proxy. Verwenden Sie https://.',
   'anonymous-signup-on-public-server': () =>
     'SERVICE_PUBLIC_URL sieht öffentlich aus, und die offene Registrierung ist an: Jeder im Internet kann ein Konto anlegen.',
-  'anonymous-signup-beside-required-provider': () =>
+  'anonymous-signup-with-required-provider': () =>
     'Die offene Registrierung ist an, obwohl ein Anbieter erforderlich ist: Jeder kann Konten anlegen, die nichts nützen, bis der Anbieter verbunden ist.',
-  'invitations-beside-anonymous-signup': () =>
+  'invitations-with-anonymous-signup': () =>
     'AUTH_SIGNUP_INVITATIONS_ENABLED ist an, die offene Registrierung aber auch: Ein neuer Geräteschlüssel braucht keine Einladung. Setzen Sie AUTH_ANONYMOUS_SIGNUP_ENABLED=false.',
   'invitations-refused': ({ variable }) =>
     `AUTH_SIGNUP_INVITATIONS_ENABLED ist an, aber ${variable} lehnt neue Geräteschlüssel ab: Keine Einladung kann verwendet werden.`,

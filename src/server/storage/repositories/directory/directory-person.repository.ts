@@ -149,7 +149,7 @@ export class DirectoryPersonRepository {
     await tx.query(`DELETE FROM "directory_person" WHERE "id" = $1`, [id]);
   }
 
-  /** Keeps what a first login is matched by: the person may still log in at the provider. */
+  /** Keeps what a first login is matched by: the person may still sign in at the provider. */
   async keepDeleted(
     tx: Transaction,
     { id }: DirectoryPerson,
