@@ -15,7 +15,9 @@ import { MetricsModule } from './metrics/metrics.module.js';
 import { OAuthModule } from './oauth/oauth.module.js';
 import { OffboardingModule } from './offboarding/offboarding.module.js';
 import { offersAnswers } from '../core/policy/admission/answers.js';
+import { acceptsPrograms } from '../core/policy/programs/programs.js';
 import { ProgramsModule } from './programs/programs.module.js';
+import { RemovedProgramsModule } from './programs/removed-programs.module.js';
 import { PushTokensModule } from './push-tokens/push-tokens.module.js';
 import { ApprovalsModule } from './approvals/approvals.module.js';
 import { ScimModule } from './scim/scim.module.js';
@@ -55,9 +57,7 @@ export class AppModule {
         ...(offersAnswers(settings) ? [ApprovalsModule] : []),
         EventRetentionModule,
         ...(settings.resourceServers.length === 0 ? [] : [OAuthModule, EventStreamsModule]),
-        ...(settings.resourceServers.some(({ programs }) => programs !== null)
-          ? [ProgramsModule]
-          : []),
+        acceptsPrograms(settings.resourceServers) ? ProgramsModule : RemovedProgramsModule,
         ...(settings.providers.some(hasDirectory) ? [ScimModule] : []),
         HealthModule,
         AdminModule,

@@ -17,6 +17,7 @@ import {
   toAppError,
 } from './http/error.filter.js';
 import { AppError } from '../common/errors.js';
+import { acceptsPrograms } from '../core/policy/programs/programs.js';
 import { JsonLogger } from './logging/json-logger.js';
 import { terminalLines } from './logging/terminal-lines.js';
 import { applyRequestRules, BODY_LIMIT_BYTES, routedUrl } from './http/request-rules.js';
@@ -100,7 +101,7 @@ async function createHttpServer(
     exposedHeaders: [
       ...['etag', 'retry-after', 'x-request-id'],
       // Programs in a browser read the refusal of a scope there (RFC 6750, 3).
-      ...(settings.resourceServers.some(({ programs }) => programs) ? ['www-authenticate'] : []),
+      ...(acceptsPrograms(settings.resourceServers) ? ['www-authenticate'] : []),
     ],
     maxAge: 600,
   });

@@ -10,16 +10,21 @@ export class TcpProxy {
   private constructor(
     private target: number,
     private readonly edit: (chunk: Buffer) => Buffer,
+    private readonly watch: (chunk: Buffer, connection: Socket) => void,
   ) {
     this.server = createServer((near) => this.join(near, connect(this.target, '127.0.0.1')));
   }
 
-  /** @param edit returns what arrives in place of a chunk that the target sends; default: the chunk */
+  /**
+   * @param edit returns what arrives in place of a chunk that the target sends; default: the chunk
+   * @param watch sees each chunk for the target
+   */
   static async start(
     target: number,
     edit: (chunk: Buffer) => Buffer = (chunk) => chunk,
+    watch: (chunk: Buffer, connection: Socket) => void = () => undefined,
   ): Promise<TcpProxy> {
-    const proxy = new TcpProxy(target, edit);
+    const proxy = new TcpProxy(target, edit, watch);
     await listen(proxy.server);
     return proxy;
   }
@@ -50,6 +55,7 @@ export class TcpProxy {
   }
 
   private join(near: Socket, far: Socket): void {
+    near.on('data', (chunk: Buffer) => this.watch(chunk, near));
     near.pipe(far);
     far
       .pipe(new Transform({ transform: (chunk: Buffer, _, done) => done(null, this.edit(chunk)) }))

@@ -32,15 +32,15 @@ const WITH_BACKEND = {
 };
 
 /**
- * Returns docs/openapi.json and docs/admin-openapi.json under the default settings, and
- * docs/backends-openapi.json with a backend.
+ * Returns docs/openapi.json under the default settings, and docs/admin-openapi.json and
+ * docs/backends-openapi.json with a backend that accepts programs.
  *
  * @returns {Promise<import('./files.mjs').GeneratedFile[]>}
  */
 export async function apiDocumentFiles() {
   const app = await createApp(resolveSettings(ENVIRONMENT).settings);
   const withBackend = await createApp(resolveSettings(WITH_BACKEND).settings);
-  const admin = await createAdminApp(app, {
+  const admin = await createAdminApp(withBackend, {
     tls: null,
     requestsPerMinute: 1,
     trustedProxies: [],

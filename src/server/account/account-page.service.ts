@@ -10,6 +10,7 @@ import { PACKAGE_ROOT } from '../../common/package-root.js';
 import { brandedPage, brandStyle, imageSource, type Brand } from '../http/branded-page.js';
 import { fileBytes, sendFile, servePageAssets, type FileBytes } from '../http/hosted-page.js';
 import { accountPageHeaders, serviceWorkerHeaders } from '../http/security-headers.js';
+import { acceptsPrograms } from '../../core/policy/programs/programs.js';
 import { brandConfig } from '../config/brand.config.js';
 import { resourceServersConfig } from '../config/resource-servers/resource-servers.config.js';
 import { httpConfig } from '../config/http.config.js';
@@ -44,7 +45,7 @@ export class AccountPageService implements OnModuleInit {
     const html = await readFile(join(BUILT, 'index.html'), 'utf8');
     const page = pageBytes(brandedPage(html, this.brand), publicUrl, this.brand);
     const answer = (request: FastifyRequest, reply: FastifyReply) => sendFile(request, reply, page);
-    const programs = this.servers.some((one) => one.programs !== null) ? ['/authorize'] : [];
+    const programs = acceptsPrograms(this.servers) ? ['/authorize'] : [];
     for (const path of ['', '/', '/device', '/oauth/:provider', ...programs]) {
       server.get(`${ACCOUNT_PAGE_PATH}${path}`, answer);
     }

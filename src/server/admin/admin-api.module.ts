@@ -1,5 +1,8 @@
 import { Module, type DynamicModule, type FactoryProvider, type Type } from '@nestjs/common';
+import type { ConfigType } from '@nestjs/config';
 import { APP_GUARD } from '@nestjs/core';
+import { acceptsPrograms } from '../../core/policy/programs/programs.js';
+import { resourceServersConfig } from '../config/resource-servers/resource-servers.config.js';
 import { AdminAccessController } from './access/admin-access.controller.js';
 import { AdminAuthService } from './access/admin-auth.service.js';
 import { AdminGuard } from './access/admin.guard.js';
@@ -47,7 +50,7 @@ export const ADMIN_SERVICES = [
 ];
 
 export interface Services {
-  get<Service>(type: Type<Service>, options: { readonly strict: false }): Service;
+  get<Service>(type: Type<Service> | string | symbol, options: { readonly strict: false }): Service;
 }
 
 /**
@@ -64,6 +67,10 @@ export class AdminApiModule {
       provide: service,
       useFactory: () => server.get<object>(service, { strict: false }),
     }));
+    const backends = server.get<ConfigType<typeof resourceServersConfig>>(
+      resourceServersConfig.KEY,
+      { strict: false },
+    );
     return {
       module: AdminApiModule,
       controllers: [
@@ -73,7 +80,7 @@ export class AdminApiModule {
         AdminInvitationsController,
         AdminLoginsController,
         AdminPolicyController,
-        AdminProgramsController,
+        ...(acceptsPrograms(backends) ? [AdminProgramsController] : []),
         AdminProvidersController,
         AdminResourceServersController,
         AdminSignalsController,

@@ -8,6 +8,7 @@ import { AppError } from '../../common/errors.js';
 import { FORM } from '../http/request-rules.js';
 import { Answers, Refuses } from '../http/route-docs.js';
 import { resourceServersConfig } from '../config/resource-servers/resource-servers.config.js';
+import { acceptsPrograms } from '../../core/policy/programs/programs.js';
 import { OFFLINE_ACCESS } from '../../core/policy/programs/program-scopes.js';
 import { httpConfig } from '../config/http.config.js';
 import { SIGNATURE_ALGORITHMS } from '../config/providers-file/provider-settings.js';
@@ -63,7 +64,7 @@ export class OAuthController {
       token_endpoint_auth_signing_alg_values_supported: [...SIGNATURE_ALGORITHMS],
       introspection_endpoint_auth_methods_supported: [...CLIENT_AUTHENTICATION_METHODS],
       introspection_endpoint_auth_signing_alg_values_supported: [...SIGNATURE_ALGORITHMS],
-      ...(this.servers.some(({ programs }) => programs !== null) && programMetadata(issuer)),
+      ...(acceptsPrograms(this.servers) && programMetadata(issuer)),
     };
   }
 

@@ -6,6 +6,7 @@ import { Clock } from '../../common/runtime/clock.js';
 import type { AuditEvent } from '../../core/policy/audit-event.js';
 import {
   ProgramGrantRepository,
+  type GrantedTo,
   type GrantEndedBy,
 } from '../storage/repositories/programs/program-grant.repository.js';
 
@@ -26,6 +27,18 @@ export class GrantEndsService {
       throw new AppError('not-found');
     }
     this.announce(accountId, event);
+  }
+
+  /** Ends the grants that the configuration does not accept any more. */
+  async endUnaccepted(isAccepted: (grant: GrantedTo) => boolean): Promise<void> {
+    const ended = await this.grants.endUnaccepted(isAccepted, new Date(this.clock.now()));
+    ended.forEach((event) => this.announce(event.accountId, event));
+  }
+
+  /** Deletes the grants whose time is over. Backends know that time, so none is reported to them. */
+  async deleteExpired(): Promise<void> {
+    const expired = await this.grants.deleteExpired(new Date(this.clock.now()));
+    expired.forEach((event) => this.audit.log(event));
   }
 
   /** @param event as it was stored; null = none */

@@ -9,6 +9,7 @@ import {
   programClientsConfig,
   resourceServersConfig,
 } from '../config/resource-servers/resource-servers.config.js';
+import type { GrantedTo } from '../storage/repositories/programs/program-grant.repository.js';
 
 export interface ProgramServer {
   readonly server: ResourceServerSettings;
@@ -51,8 +52,12 @@ export class ProgramServersService {
     return this.all.find(({ server }) => server.id === id)?.programs.scopes[scope];
   }
 
-  accepts(id: string, clientId: string): boolean {
-    const found = this.all.find(({ server }) => server.id === id);
-    return found !== undefined && judgeProgram(clientId, found.programs, this.configured) !== null;
+  /** A grant of kind `file` has no client that the configuration names. */
+  accepts({ resourceServer, clientId, kind }: GrantedTo): boolean {
+    const { programs } = this.all.find(({ server }) => server.id === resourceServer) ?? {};
+    return (
+      programs !== undefined &&
+      (kind === 'file' || judgeProgram(clientId, programs, this.configured) !== null)
+    );
   }
 }

@@ -13,6 +13,7 @@ import {
   type AdmissionPolicy,
   type AuthMethod,
 } from './admission.js';
+import { acceptsPrograms } from '../programs/programs.js';
 import { offersAnswers } from './answers.js';
 import { revocationBounds, type RevocationBounds } from './revocation.js';
 import { newKeyedAccountMode } from './encryption.js';
@@ -136,7 +137,7 @@ function featureSwitches(
     updates: enabled(true),
     revocation: describeRevocation(policy),
     answers: enabled(offersAnswers(policy)),
-    ...(policy.resourceServers.some(({ programs }) => programs) && { programs: enabled(true) }),
+    ...(acceptsPrograms(policy.resourceServers) && { programs: enabled(true) }),
   };
 }
 

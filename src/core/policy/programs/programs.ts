@@ -37,6 +37,13 @@ export function judgeProgram(
   return clients === 'any' && isDocumentAddress(clientId) ? 'any-document' : null;
 }
 
+/** Returns true if a backend accepts programs. Without one the server has none of their parts. */
+export function acceptsPrograms(
+  backends: readonly { readonly programs?: ProgramRules | null }[],
+): boolean {
+  return backends.some(({ programs }) => (programs ?? null) !== null);
+}
+
 /** Grants of one account; beyond it the one that was unused longest ends. */
 export const MAX_GRANTS = 100;
 

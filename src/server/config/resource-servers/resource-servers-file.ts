@@ -5,7 +5,11 @@ import {
   type EntriesValues,
   type ReportField,
 } from '../providers-file/entries-file.js';
-import type { ConfiguredProgram, ProgramRules } from '../../../core/policy/programs/programs.js';
+import {
+  acceptsPrograms,
+  type ConfiguredProgram,
+  type ProgramRules,
+} from '../../../core/policy/programs/programs.js';
 import { readPrograms } from './programs-entry.js';
 import { readClient, type ClientSettings } from './client-settings.js';
 import { RESOURCE_SERVER_ENTRY, type ResourceServerEntry } from './resource-server-entry.js';
@@ -81,7 +85,7 @@ function checkServers(
   variable: string,
   report: ConfigurationReport,
 ): void {
-  if (servers.some(({ programs }) => programs !== null) && !context.hostsAccountPage) {
+  if (acceptsPrograms(servers) && !context.hostsAccountPage) {
     report.problemOnce(
       'SERVICE_ACCOUNT_PAGE_ENABLED',
       'must be true where a resource server has programs: people approve them on the account page.',

@@ -9,7 +9,6 @@ const EXPIRING = [
   ['device_lookup_miss', 'id'],
   ['session', 'id'],
   ['resource_session', 'id'],
-  ['program_grant', 'id'],
   ['external_flow', 'state_hash'],
   ['external_pending', 'pending_hash'],
   ['logout_token', 'token_hash'],

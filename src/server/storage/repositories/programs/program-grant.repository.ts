@@ -42,6 +42,11 @@ export interface ListedGrant {
   readonly expiresAt: number;
 }
 
+/** The program that a grant is for. */
+export type GrantedTo = Pick<ListedGrant, 'resourceServer' | 'clientId' | 'kind'>;
+
+export type EndedGrantEvent = AuditEvent & { readonly accountId: string };
+
 /** The actor who ends a grant, and the reason. */
 export type GrantEndedBy = Pick<AuditEvent, 'actor' | 'reason' | 'address'>;
 
@@ -62,12 +67,16 @@ const ADD = `
   WHERE "session"."id" = $3 AND "session"."account_id" = $2 AND "session"."expires_at" > $14
   RETURNING 1`;
 
+/** Columns of {@link EndedRow}. */
+const ENDED = `"account_id" AS "accountId", "client_id" AS "clientId",
+  "resource_server" AS "resourceServer", "code_used_at" IS NOT NULL AS "isUsed"`;
+
 /** The grant that was unused longest ends. */
 const END_SURPLUS = `
   DELETE FROM "program_grant" WHERE "id" IN (
     SELECT "id" FROM "program_grant" WHERE "account_id" = $1
     ORDER BY "last_used_at" DESC, "id" OFFSET ${MAX_GRANTS})
-  RETURNING 1`;
+  RETURNING ${ENDED}`;
 
 const LIST = `
   SELECT "id", "resource_server" AS "resourceServer", "client_id" AS "clientId",
@@ -77,6 +86,17 @@ const LIST = `
   FROM "program_grant"
   WHERE "account_id" = $1 AND "expires_at" > $2 AND "code_used_at" IS NOT NULL
   ORDER BY "created_at" DESC, "id"`;
+
+interface EndedRow extends Omit<GrantedTo, 'kind'> {
+  readonly accountId: string;
+  readonly isUsed: boolean;
+}
+
+const DELETE_EXPIRED = `
+  DELETE FROM "program_grant" WHERE "id" IN (
+    SELECT "id" FROM "program_grant" WHERE "expires_at" <= $1
+    ORDER BY "expires_at" LIMIT 1000 FOR UPDATE SKIP LOCKED)
+  RETURNING ${ENDED}`;
 
 type ListedRow = Omit<ListedGrant, 'createdAt' | 'lastUsedAt' | 'expiresAt'> &
   Readonly<Record<'createdAt' | 'lastUsedAt' | 'expiresAt', Date>>;
@@ -102,14 +122,12 @@ export class ProgramGrantRepository {
       ...[grant.grantedUntil, grant.codeExpiresAt, now],
     ]);
     accountRow(added);
-    const surplus = await tx.query(END_SURPLUS, [accountId]);
+    const surplus = await tx.query<EndedRow>(END_SURPLUS, [accountId]);
     const about = { accountId, actor: 'user', sessionId, address: grant.address } as const;
     const detail = `${clientId} at ${resourceServer}: ${grant.scopes.join(' ')}`;
     const event: AuditEvent = { kind: 'program-approved', ...about, detail };
-    const ended = surplus.map(
-      () => ({ kind: 'program-ended', accountId, actor: 'system', reason: 'limit' }) as const,
-    );
-    await insertAuditEvents(tx, [event, ...ended], now);
+    await insertAuditEvents(tx, [event], now);
+    await storeEnds(tx, surplus, 'limit', now);
     return event;
   }
 
@@ -143,48 +161,48 @@ export class ProgramGrantRepository {
   }
 
   /**
-   * Ends the grants at backends that accept no program, and those of programs that are not accepted.
-   * @returns the accounts of those that ended
+   * Ends the grants that are not accepted any more.
+   * @returns the stored audit events
    */
   async endUnaccepted(
-    isAccepted: (resourceServer: string, clientId: string) => boolean,
+    isAccepted: (grant: GrantedTo) => boolean,
     now: Date,
-  ): Promise<string[]> {
-    const pairs = await this.database.query<{ resourceServer: string; clientId: string }>(
-      `SELECT DISTINCT "resource_server" AS "resourceServer", "client_id" AS "clientId"
-       FROM "program_grant" WHERE "kind" = 'code'`,
+  ): Promise<EndedGrantEvent[]> {
+    const granted = await this.database.query<GrantedTo>(
+      `SELECT DISTINCT "resource_server" AS "resourceServer", "client_id" AS "clientId", "kind"
+       FROM "program_grant"`,
     );
-    const ended: string[] = [];
-    for (const { resourceServer, clientId } of pairs) {
-      if (!isAccepted(resourceServer, clientId)) {
-        ended.push(...(await this.endAllOf(resourceServer, clientId, now)));
-      }
+    const ended: EndedGrantEvent[] = [];
+    for (const one of granted.filter((each) => !isAccepted(each))) {
+      ended.push(...(await this.endAllOf(one, now)));
     }
     return ended;
   }
 
-  private async endAllOf(resourceServer: string, clientId: string, now: Date): Promise<string[]> {
-    const of = [resourceServer, clientId];
-    const isOf = `"resource_server" = $1 AND "client_id" = $2`;
+  /** @returns the stored audit events: a code that was never used leaves none */
+  deleteExpired(now: Date): Promise<EndedGrantEvent[]> {
+    return this.database.transaction(async (tx) => {
+      const expired = await tx.query<EndedRow>(DELETE_EXPIRED, [now]);
+      return storeEnds(tx, expired, 'expired', now);
+    });
+  }
+
+  private endAllOf(granted: GrantedTo, now: Date): Promise<EndedGrantEvent[]> {
+    const { resourceServer, clientId, kind } = granted;
+    const isOf = `"resource_server" = $1 AND "client_id" = $2 AND "kind" = $3`;
     return this.database.transaction(async (tx) => {
       const owners = await tx.query<{ id: string }>(
         `SELECT DISTINCT "account_id" AS "id" FROM "program_grant" WHERE ${isOf}`,
-        of,
+        [resourceServer, clientId, kind],
       );
       const ids = owners.map(({ id }) => id);
       await holdAccounts(tx, ids);
-      const ended = await tx.query<{ accountId: string }>(
-        `DELETE FROM "program_grant" WHERE ${isOf} AND "account_id" = ANY($3::uuid[])
-         RETURNING "account_id" AS "accountId"`,
-        [...of, ids],
+      const ended = await tx.query<EndedRow>(
+        `DELETE FROM "program_grant" WHERE ${isOf} AND "account_id" = ANY($4::uuid[])
+         RETURNING ${ENDED}`,
+        [resourceServer, clientId, kind, ids],
       );
-      const by = { kind: 'program-ended', actor: 'system', reason: 'configuration' } as const;
-      await insertAuditEvents(
-        tx,
-        ended.map(({ accountId }) => ({ ...by, accountId, detail: clientId })),
-        now,
-      );
-      return ended.map(({ accountId }) => accountId);
+      return storeEnds(tx, ended, 'configuration', now);
     });
   }
 }
@@ -196,18 +214,38 @@ export async function endGrant(
   by: GrantEndedBy,
   now: Date,
 ): Promise<AuditEvent | null> {
-  const [ended] = await tx.query<{ clientId: string; resourceServer: string }>(
-    `DELETE FROM "program_grant" WHERE "id" = $1 AND "account_id" = $2
-     RETURNING "client_id" AS "clientId", "resource_server" AS "resourceServer"`,
+  const [ended] = await tx.query<EndedRow>(
+    `DELETE FROM "program_grant" WHERE "id" = $1 AND "account_id" = $2 RETURNING ${ENDED}`,
     [id, accountId],
   );
   if (ended === undefined) {
     return null;
   }
-  const detail = `${ended.clientId} at ${ended.resourceServer}`;
-  const event: AuditEvent = { kind: 'program-ended', accountId, ...by, detail };
+  const event = eventOf(ended, by);
   await insertAuditEvents(tx, [event], now);
   return event;
+}
+
+/** Stores the ends of grants whose code was used. */
+async function storeEnds(
+  tx: Transaction,
+  ended: readonly EndedRow[],
+  reason: string,
+  now: Date,
+): Promise<EndedGrantEvent[]> {
+  const events = ended
+    .filter(({ isUsed }) => isUsed)
+    .map((one) => eventOf(one, { actor: 'system', reason }));
+  await insertAuditEvents(tx, events, now);
+  return events;
+}
+
+function eventOf(
+  { accountId, clientId, resourceServer }: EndedRow,
+  by: GrantEndedBy,
+): EndedGrantEvent {
+  const detail = `${clientId} at ${resourceServer}`;
+  return { kind: 'program-ended', accountId, ...by, detail };
 }
 
 export function hashOfCode(code: string): Buffer {

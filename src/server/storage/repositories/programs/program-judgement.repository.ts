@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import type { AuditEvent } from '../../../../core/policy/audit-event.js';
 import { DatabaseService, type Transaction } from '../../database.service.js';
-import { insertAuditEvents } from '../audit.repository.js';
 import { judgeAt, type Judgement } from '../oauth/resource-session.repository.js';
+import { endGrant } from './program-grant.repository.js';
 
 /** A grant that has to be judged again. Times are Unix milliseconds. */
 export interface DueGrant {
@@ -23,6 +23,12 @@ export interface JudgedGrant {
   readonly rules: string;
   /** The time at which it ends unless it is used, Unix milliseconds. */
   readonly idleUntil: number;
+}
+
+/** A grant that lapsed or ended, with the stored audit event of its end. */
+export interface ChangedGrant {
+  readonly accountId: string;
+  readonly event: AuditEvent | null;
 }
 
 interface DueRow extends Omit<DueGrant, 'expiresAt' | 'lastUsedAt'> {
@@ -60,12 +66,12 @@ export class ProgramJudgementRepository {
   /**
    * Judges a batch.
    * @param judge returns one verdict for each grant, in their order
-   * @returns the number of grants, and the accounts whose access changed
+   * @returns the number of grants, and those that lapsed or ended
    */
   judgeDue(
     { now, limit, resourceServers }: { now: Date; limit: number; resourceServers: string[] },
     judge: (due: readonly DueGrant[], tx: Transaction) => Promise<readonly JudgedGrant[]>,
-  ): Promise<{ readonly judged: number; readonly changed: readonly string[] }> {
+  ): Promise<{ readonly judged: number; readonly changed: readonly ChangedGrant[] }> {
     return this.database.byIndex(async (tx) => {
       const rows = await tx.query<DueRow>(DUE, [now, resourceServers, limit]);
       if (rows.length === 0) {
@@ -102,37 +108,26 @@ export class ProgramJudgementRepository {
   }
 }
 
-/** @returns the accounts whose access changed */
 async function storeVerdicts(
   tx: Transaction,
   due: readonly DueGrant[],
   judged: readonly JudgedGrant[],
   now: Date,
-): Promise<string[]> {
-  const changed: string[] = [];
+): Promise<ChangedGrant[]> {
+  const changed: ChangedGrant[] = [];
   for (const [index, { id, accountId }] of due.entries()) {
     const { verdict, rules, idleUntil } = judged[index] ?? {
       ...{ verdict: { ends: 'internal' }, rules: '', idleUntil: 0 },
     };
     if ('until' in verdict) {
       await tx.query(KEEP, [id, judgeAt(Math.min(verdict.until, idleUntil)), rules]);
+    } else if ('lapses' in verdict) {
+      changed.push({ accountId, event: null });
+      await tx.query(LAPSE, [id, verdict.lapses, new Date(idleUntil), rules]);
     } else {
-      changed.push(accountId);
-      await ('lapses' in verdict
-        ? tx.query(LAPSE, [id, verdict.lapses, new Date(idleUntil), rules])
-        : end(tx, { id, accountId }, verdict.ends, now));
+      const by = { actor: 'system', reason: verdict.ends } as const;
+      changed.push({ accountId, event: await endGrant(tx, { accountId, id }, by, now) });
     }
   }
   return changed;
-}
-
-async function end(
-  tx: Transaction,
-  { id, accountId }: { readonly id: string; readonly accountId: string },
-  reason: string,
-  now: Date,
-): Promise<void> {
-  await tx.query(`DELETE FROM "program_grant" WHERE "id" = $1`, [id]);
-  const event: AuditEvent = { kind: 'program-ended', actor: 'system', accountId, reason };
-  await insertAuditEvents(tx, [event], now);
 }
