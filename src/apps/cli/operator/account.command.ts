@@ -112,9 +112,7 @@ function changing({ name, description, act, done, reason: example }: Change): Co
       const [accountId = ''] = context.args;
       const reason = reasonIn(context.options);
       return withAdministration(context, async (administration) => {
-        const named = context.options.actor;
-        const report = await administration.act(act, accountId, named, reason);
-        const { outcome, actor, servers } = report;
+        const { outcome, actor, servers } = await administration.act(act, accountId, reason);
         const changed = outcome === 'done';
         const value = { accountId, act, changed, actor, reason, servers };
         const text = changed ? `${done} ${accountId}.` : `Nothing to change for ${accountId}.`;

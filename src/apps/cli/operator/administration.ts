@@ -1,6 +1,11 @@
+import { isUuid } from '../../../common/uuid.js';
 import type { StoredAuditEvent } from '../../../core/policy/audit-event.js';
 import type { AccountExplanation } from '../../../core/policy/findings/explain-account.js';
 import type { PlanCounts } from '../../../core/policy/findings/plan-tally.js';
+import type {
+  AdminInvitation,
+  CreatedInvitation,
+} from '../../../packages/client/api/admin-client.js';
 import type {
   ActOutcome,
   AdminAct,
@@ -28,16 +33,13 @@ export interface ActReport {
   readonly servers: string;
 }
 
-/** Operations of the operator's commands, on the database or through a server. */
+/** Operations of the operator's commands, on the database or through a server, by one actor. */
 export interface Administration {
   /** @param text an id, or a prefix of a login, an e-mail address or a certificate subject */
   accounts(text: string | null, limit: number): AsyncIterable<ShownAccount>;
 
-  /**
-   * @param actor undefined = this system's user, or the name of the token
-   * @throws CliError `not-found`
-   */
-  act(act: AdminAct, id: string, actor: string | undefined, reason: string): Promise<ActReport>;
+  /** @throws CliError `not-found` */
+  act(act: AdminAct, id: string, reason: string): Promise<ActReport>;
 
   /** @throws CliError `not-found` */
   explain(id: string): Promise<ExplainedAnswer>;
@@ -47,21 +49,16 @@ export interface Administration {
 
   plan(environment: CliContext['environment']): Promise<PlanCounts>;
 
-  createInvitation(wanted: WantedInvitation, actor: string | undefined): Promise<MadeInvitation>;
+  createInvitation(wanted: WantedInvitation): Promise<CreatedInvitation>;
 
   /** Newest first. */
-  invitations(): AsyncIterable<ShownInvitation>;
+  invitations(): AsyncIterable<AdminInvitation>;
 
   /** @returns true if it was not revoked before @throws CliError `not-found` */
-  revokeInvitation(id: string, actor: string | undefined, reason: string): Promise<boolean>;
+  revokeInvitation(id: string, reason: string): Promise<boolean>;
 
   /** @throws CliError `not-found` for an unknown provider */
-  endRefusal(
-    provider: string,
-    name: string,
-    actor: string | undefined,
-    reason: string,
-  ): Promise<EndedRefusal>;
+  endRefusal(provider: string, name: string, reason: string): Promise<EndedRefusal>;
 }
 
 export interface EndedRefusal {
@@ -83,40 +80,44 @@ export interface WantedInvitation {
   readonly note: string | null;
 }
 
-export interface MadeInvitation {
-  readonly id: string;
-  readonly code: string;
-  /** null = the address of the account page is unknown. */
-  readonly link: string | null;
-}
-
-/** Times are Unix milliseconds. */
-export interface ShownInvitation {
-  readonly id: string;
-  readonly note: string | null;
-  readonly uses: number;
-  readonly used: number;
-  readonly createdBy: string;
-  readonly createdAt: number;
-  readonly expiresAt: number;
-  /** null = not revoked. */
-  readonly revokedAt: number | null;
-}
-
 export interface ExplainedAnswer {
   readonly keyMode: string;
   readonly disabledAt: number | null;
   readonly explanation: AccountExplanation;
 }
 
-export function accountNotFound(id: string): CliError {
-  return refusedError(`There is no account ${id}.`, 'not-found', 'Run: gatehouse account list');
+const LISTED_BY = {
+  account: 'gatehouse account list',
+  invitation: 'gatehouse invite list',
+  provider: 'gatehouse doctor signals',
+} as const;
+
+export function notFound(kind: keyof typeof LISTED_BY, id: string): CliError {
+  return refusedError(`There is no ${kind} ${id}.`, 'not-found', `Run: ${LISTED_BY[kind]}`);
 }
 
-export function invitationNotFound(id: string): CliError {
-  return refusedError(`There is no invitation ${id}.`, 'not-found', 'Run: gatehouse invite list');
+/** @throws CliError `not-found` */
+export function requireUuid(kind: 'account' | 'invitation', id: string): void {
+  if (!isUuid(id)) {
+    throw notFound(kind, id);
+  }
 }
 
-export function providerNotFound(id: string): CliError {
-  return refusedError(`There is no provider ${id}.`, 'not-found', 'Run: gatehouse doctor signals');
+/** @param read reads one page; its `next` is null on the last one */
+export async function* paged<Row, Position>(
+  pageSize: number,
+  limit: number,
+  read: (
+    after: Position | null,
+    limit: number,
+  ) => Promise<{ readonly rows: readonly Row[]; readonly next: Position | null }>,
+): AsyncGenerator<Row> {
+  let after: Position | null = null;
+  let left = limit;
+  do {
+    const page: Awaited<ReturnType<typeof read>> = await read(after, Math.min(left, pageSize));
+    yield* page.rows;
+    left -= page.rows.length;
+    after = page.next;
+  } while (after !== null && left > 0);
 }

@@ -10,7 +10,7 @@ const PERSON = /^[^\p{Cc}]{1,320}$/u;
 
 /** An event with the name of its person, where that is known. */
 interface NamedEvent extends StoredAuditEvent {
-  readonly person: string | null;
+  readonly person?: string | null;
 }
 
 const LISTING: Listing<NamedEvent> = {
@@ -23,7 +23,7 @@ const LISTING: Listing<NamedEvent> = {
   columns: [
     ['TIME (UTC)', ({ at }) => formatTime(at).slice(0, 16).replace('T', ' ')],
     ['EVENT', ({ kind }) => kind],
-    ['PERSON', ({ person }) => person && shortened(person)],
+    ['PERSON', ({ person }) => (person ? shortened(person) : null)],
     ['DETAIL', detailOf],
   ],
   isCut: true,
@@ -57,7 +57,7 @@ export const audit = command({
     return withAdministration(context, async (administration) => {
       const events = administration.audit({ since, person });
       const isTable = !context.output.isJson && context.output.printsAllColumns;
-      await context.output.list(LISTING, isTable ? named(events, administration) : unnamed(events));
+      await context.output.list(LISTING, isTable ? named(events, administration) : events);
     });
   },
 });
@@ -80,12 +80,6 @@ const IMPLIED_ACTORS = ['user', 'system', 'provider'];
 
 const shortened = (name: string): string =>
   name.length > MAX_PERSON ? `${name.slice(0, MAX_PERSON - 1)}…` : name;
-
-async function* unnamed(events: AsyncIterable<StoredAuditEvent>): AsyncGenerator<NamedEvent> {
-  for await (const event of events) {
-    yield event as NamedEvent;
-  }
-}
 
 /** Adds the name in the event, else that of the account's identity, else the beginning of its ID. */
 async function* named(

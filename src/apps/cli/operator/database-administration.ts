@@ -1,6 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { userInfo } from 'node:os';
 import { Cluster } from 'ioredis';
+import { isUuid } from '../../../common/uuid.js';
 import { resolveSettings } from '../../../server/config/resolve-settings.js';
 import {
   toOperatorName,
@@ -14,42 +15,34 @@ import {
   invitationLink,
   showInvitationCode,
 } from '../../../core/protocol/invitation-code.js';
+import type { CreatedInvitation } from '../../../packages/client/api/admin-client.js';
+import type { Settings } from '../../../server/config/settings.js';
+import { createClient, type RedisClient } from '../../../server/storage/redis/redis-client.js';
+import { operatorChannel } from '../../../server/storage/redis/redis-probe.js';
 import type {
   AdminAct,
   AdministeredAccount,
 } from '../../../server/storage/repositories/account-admin.repository.js';
+import type { AccountPosition } from '../../../server/storage/repositories/account-search.repository.js';
+import type { AuditPosition } from '../../../server/storage/repositories/audit.repository.js';
 import type {
-  AccountPage,
-  AccountPosition,
-} from '../../../server/storage/repositories/account-search.repository.js';
-import type {
-  AuditPage,
-  AuditPosition,
-} from '../../../server/storage/repositories/audit.repository.js';
-import type {
-  InvitationPage,
   InvitationPosition,
   ListedInvitation,
 } from '../../../server/storage/repositories/invitation.repository.js';
-import { isUuid } from '../../../common/uuid.js';
 import { usageError } from '../cli-error.js';
 import type { CliContext } from '../command.js';
 import {
-  accountNotFound,
+  notFound,
+  paged,
+  requireUuid,
   type ActReport,
   type Administration,
   type EndedRefusal,
   type ExplainedAnswer,
-  invitationNotFound,
-  type MadeInvitation,
-  providerNotFound,
   type ShownEvents,
   type WantedInvitation,
 } from './administration.js';
 import type { OperatorDatabase } from './database.js';
-import type { Settings } from '../../../server/config/settings.js';
-import { createClient, type RedisClient } from '../../../server/storage/redis/redis-client.js';
-import { operatorChannel } from '../../../server/storage/redis/redis-probe.js';
 
 const PAGE = 500;
 
@@ -62,7 +55,11 @@ const MESSAGES: Readonly<Record<AdminAct, (accountId: string) => OperatorMessage
 };
 
 export class DatabaseAdministration implements Administration {
-  constructor(private readonly storage: OperatorDatabase) {}
+  /** @param actor undefined = this system's user */
+  constructor(
+    private readonly storage: OperatorDatabase,
+    private readonly actor: string | undefined,
+  ) {}
 
   async *accounts(text: string | null, limit: number): AsyncGenerator<AdministeredAccount> {
     const { accounts, search } = this.storage;
@@ -71,113 +68,96 @@ export class DatabaseAdministration implements Administration {
       return;
     }
     const filter = text === null ? {} : { text };
-    let after: AccountPosition | null = null;
-    let left = limit;
-    do {
-      const page: AccountPage = await search.page(filter, after, Math.min(left, PAGE));
-      yield* page.accounts;
-      left -= page.accounts.length;
-      after = page.next;
-    } while (after !== null && left > 0);
+    yield* paged(PAGE, limit, async (after: AccountPosition | null, count) => {
+      const { accounts: rows, next } = await search.page(filter, after, count);
+      return { rows, next };
+    });
   }
 
-  async act(
-    act: AdminAct,
-    id: string,
-    actor: string | undefined,
-    reason: string,
-  ): Promise<ActReport> {
-    const name = operatorName(actor);
+  async act(act: AdminAct, id: string, reason: string): Promise<ActReport> {
+    const actor = operatorName(this.actor);
+    requireUuid('account', id);
     const { accounts, settings } = this.storage;
-    const origin = { actor: name, reason };
-    const { outcome } = isUuid(id)
-      ? await accounts.act(act, id, origin, new Date())
-      : { outcome: 'not-found' as const };
+    const { outcome } = await accounts.act(act, id, { actor, reason }, new Date());
     if (outcome === 'not-found') {
-      throw accountNotFound(id);
+      throw notFound('account', id);
     }
-    return { outcome, actor: name, servers: await notifyServers(settings, MESSAGES[act](id)) };
+    return { outcome, actor, servers: await notifyServers(settings, MESSAGES[act](id)) };
   }
 
   async explain(id: string): Promise<ExplainedAnswer> {
-    const account = isUuid(id) ? await this.storage.accounts.find(id) : null;
+    requireUuid('account', id);
+    const account = await this.storage.accounts.find(id);
     if (account === null) {
-      throw accountNotFound(id);
+      throw notFound('account', id);
     }
     const { keyMode, disabledAt } = account;
     const explanation = explainAccount(this.storage.settings, account, Date.now());
     return { keyMode, disabledAt, explanation };
   }
 
-  async *audit(filter: ShownEvents): AsyncGenerator<StoredAuditEvent> {
-    let after: AuditPosition | null = null;
-    do {
-      const page: AuditPage = await this.storage.audit.page(filter, after, {
-        order: 'oldest-first',
-        limit: PAGE,
-      });
-      yield* page.events;
-      after = page.next;
-    } while (after !== null);
+  audit(filter: ShownEvents): AsyncGenerator<StoredAuditEvent> {
+    return paged(PAGE, Infinity, async (after: AuditPosition | null, limit) => {
+      const page = { order: 'oldest-first', limit } as const;
+      const { events: rows, next } = await this.storage.audit.page(filter, after, page);
+      return { rows, next };
+    });
   }
 
   async plan(environment: CliContext['environment']): Promise<PlanCounts> {
     const { settings: changed } = resolveSettings(environment);
     const tally = new PlanTally(this.storage.settings, changed, Date.now());
-    let after: string | null = null;
-    do {
-      const page: AccountPage = await this.storage.search.inIdOrder(after, PAGE);
-      page.accounts.forEach((account) => tally.add(account));
-      after = page.next?.id ?? null;
-    } while (after !== null);
+    const accounts = paged(PAGE, Infinity, async (after: AccountPosition | null, limit) => {
+      const { accounts: rows, next } = await this.storage.search.inIdOrder(
+        after?.id ?? null,
+        limit,
+      );
+      return { rows, next };
+    });
+    for await (const account of accounts) {
+      tally.add(account);
+    }
     return tally.counts;
   }
 
-  async createInvitation(
-    { uses, expiresInSeconds, note }: WantedInvitation,
-    actor: string | undefined,
-  ): Promise<MadeInvitation> {
+  async createInvitation({
+    uses,
+    expiresInSeconds,
+    note,
+  }: WantedInvitation): Promise<CreatedInvitation> {
     const code = drawInvitationCode((bound) => randomInt(bound));
     const now = Date.now();
     const wanted = { uses, note, expiresAt: new Date(now + expiresInSeconds * 1000) };
     const { invitations, settings } = this.storage;
-    const by = { actor: operatorName(actor) };
+    const by = { actor: operatorName(this.actor) };
     const id = await invitations.create(code, wanted, by, new Date(now));
     const formatted = showInvitationCode(code);
     return { id, code: formatted, link: invitationLink(settings.http, formatted) };
   }
 
-  async *invitations(): AsyncGenerator<ListedInvitation> {
-    let after: InvitationPosition | null = null;
-    do {
-      const page: InvitationPage = await this.storage.invitations.page(after, PAGE);
-      yield* page.invitations;
-      after = page.next;
-    } while (after !== null);
+  invitations(): AsyncGenerator<ListedInvitation> {
+    return paged(PAGE, Infinity, async (after: InvitationPosition | null, limit) => {
+      const { invitations: rows, next } = await this.storage.invitations.page(after, limit);
+      return { rows, next };
+    });
   }
 
-  async revokeInvitation(id: string, actor: string | undefined, reason: string): Promise<boolean> {
-    const by = { actor: operatorName(actor), reason };
-    const outcome = isUuid(id)
-      ? await this.storage.invitations.revoke(id, by, new Date())
-      : 'not-found';
+  async revokeInvitation(id: string, reason: string): Promise<boolean> {
+    const by = { actor: operatorName(this.actor), reason };
+    requireUuid('invitation', id);
+    const outcome = await this.storage.invitations.revoke(id, by, new Date());
     if (outcome === 'not-found') {
-      throw invitationNotFound(id);
+      throw notFound('invitation', id);
     }
     return outcome === 'done';
   }
 
-  async endRefusal(
-    id: string,
-    name: string,
-    named: string | undefined,
-    reason: string,
-  ): Promise<EndedRefusal> {
-    const actor = operatorName(named);
+  async endRefusal(id: string, name: string, reason: string): Promise<EndedRefusal> {
+    const actor = operatorName(this.actor);
     const { settings, refusals } = this.storage;
     const provider = settings.providers.find((one) => one.id === id);
     if (provider === undefined) {
-      throw providerNotFound(id);
+      throw notFound('provider', id);
     }
     const match = provider.type === 'oidc' ? (provider.scim?.match ?? null) : null;
     const person = { provider: id, match, name };

@@ -1,9 +1,9 @@
 import { INVITATION_LIMITS } from '../../../core/policy/flow/code-limits.js';
+import type { AdminInvitation } from '../../../packages/client/api/admin-client.js';
 import { usageError } from '../cli-error.js';
 import { command, type CommandGroup } from '../command.js';
 import { ACTOR, durationMs, FIELDS, REASON, reasonIn, wholeNumber } from '../options.js';
 import { formatTime, type Listing } from '../output.js';
-import type { ShownInvitation } from './administration.js';
 import { ADMIN_OPTIONS, WITH_ADMINISTRATION, withAdministration } from './with-administration.js';
 
 const DEFAULT_LIFETIME = '7d';
@@ -31,13 +31,12 @@ ${WITH_ADMINISTRATION}`,
       ],
       examples: ['gatehouse invite create --uses 4 --expires-in 14d --note "the Garcia family"'],
       run(context) {
-        const { uses = 1, expiresIn = DEFAULT_LIFETIME, actor } = context.options;
+        const { uses = 1, expiresIn = DEFAULT_LIFETIME } = context.options;
         const expiresInSeconds = lifetimeOf(expiresIn);
         const note = noteOf(context.options.note);
         return withAdministration(context, async (administration) => {
           const wanted = { uses, expiresInSeconds, note };
-          const made = await administration.createInvitation(wanted, actor);
-          const { id, code, link } = made;
+          const { id, code, link } = await administration.createInvitation(wanted);
           context.output.result(
             { id, code, link, uses, expiresInSeconds, note },
             [
@@ -70,10 +69,9 @@ ${WITH_ADMINISTRATION}`,
       ],
       run(context) {
         const [id = ''] = context.args;
-        const { actor } = context.options;
         const reason = reasonIn(context.options);
         return withAdministration(context, async (administration) => {
-          const changed = await administration.revokeInvitation(id, actor, reason);
+          const changed = await administration.revokeInvitation(id, reason);
           context.output.result(
             { id, changed, reason },
             changed ? `Revoked ${id}.` : `${id} was revoked before.`,
@@ -103,7 +101,7 @@ function noteOf(text: string | undefined): string | null {
   return note === '' ? null : note;
 }
 
-const LISTING: Listing<ShownInvitation> = {
+const LISTING: Listing<AdminInvitation> = {
   fields: ['id', 'uses', 'used', 'note', 'createdBy', 'createdAt', 'expiresAt', 'revokedAt'],
   columns: [
     ['ID', ({ id }) => id],

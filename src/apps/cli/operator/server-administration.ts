@@ -1,12 +1,9 @@
 import { readFile } from 'node:fs/promises';
-import { isUuid } from '../../../common/uuid.js';
 import {
   GatehouseAdmin,
   type AccountAct,
-  type AdminAccountPage,
-  type AdminAuditPage,
   type AdminInvitation,
-  type AdminInvitationPage,
+  type CreatedInvitation,
   type ListedAccount,
 } from '../../../packages/client/api/admin-client.js';
 import { GatehouseProblem } from '../../../packages/client/api/problem.js';
@@ -30,14 +27,13 @@ import type { AdminAct } from '../../../server/storage/repositories/account-admi
 import { CliError, EXIT, usageError } from '../cli-error.js';
 import type { CliContext } from '../command.js';
 import {
-  accountNotFound,
+  notFound,
+  paged,
+  requireUuid,
   type ActReport,
   type Administration,
   type EndedRefusal,
   type ExplainedAnswer,
-  invitationNotFound,
-  type MadeInvitation,
-  providerNotFound,
   type ShownEvents,
   type WantedInvitation,
 } from './administration.js';
@@ -68,6 +64,9 @@ export async function throughServer(
   const serverUrl = parseServerUrl(url);
   if (serverUrl === null) {
     throw usageError('--admin-url must be an http(s) address.');
+  }
+  if (options.actor !== undefined) {
+    throw usageError('--actor does not go with --admin-url: the token has a name.');
   }
   const token = (
     options.adminTokenFile === undefined
@@ -100,97 +99,59 @@ export async function throughServer(
 class ServerAdministration implements Administration {
   constructor(private readonly api: GatehouseAdmin) {}
 
-  async *accounts(text: string | null, limit: number): AsyncGenerator<ListedAccount> {
-    let cursor: string | null = null;
-    let left = limit;
-    do {
-      const page: AdminAccountPage = await this.api.accounts({
-        limit: Math.min(left, PAGE),
-        ...(text !== null && { query: text }),
-        ...(cursor !== null && { cursor }),
-      });
-      yield* page.accounts;
-      left -= page.accounts.length;
-      cursor = page.cursor;
-    } while (cursor !== null && left > 0);
+  accounts(text: string | null, max: number): AsyncGenerator<ListedAccount> {
+    return paged(PAGE, max, async (after: string | null, limit) => {
+      const query = { query: text ?? undefined, limit, cursor: after ?? undefined };
+      const { accounts: rows, cursor: next } = await this.api.accounts(query);
+      return { rows, next };
+    });
   }
 
-  async act(
-    act: AdminAct,
-    id: string,
-    actor: string | undefined,
-    reason: string,
-  ): Promise<ActReport> {
-    refuseActor(actor);
-    const { name } = await this.api.me();
-    const { changed } = await known(id, () => this.api.act(id, ACTS[act], reason));
-    return {
-      outcome: changed ? 'done' : 'unchanged',
-      actor: name,
-      servers: 'Running servers were notified: it takes effect now.',
-    };
+  async act(act: AdminAct, id: string, reason: string): Promise<ActReport> {
+    requireUuid('account', id);
+    const { name: actor } = await this.api.me();
+    const { changed } = await found('account', id, this.api.act(id, ACTS[act], reason));
+    const servers = 'Running servers were notified: it takes effect now.';
+    return { outcome: changed ? 'done' : 'unchanged', actor, servers };
   }
 
   async explain(id: string): Promise<ExplainedAnswer> {
-    const { keyMode, disabledAt, explain } = await known(id, () => this.api.account(id));
+    requireUuid('account', id);
+    const { keyMode, disabledAt, explain } = await found('account', id, this.api.account(id));
     return { keyMode, disabledAt, explanation: explain as unknown as AccountExplanation };
   }
 
-  async *audit({ since, person }: ShownEvents): AsyncGenerator<StoredAuditEvent> {
-    let cursor: string | null = null;
-    do {
-      const page: AdminAuditPage = await this.api.audit({
-        since,
-        order: 'oldest-first',
-        limit: PAGE,
-        ...(person !== undefined && { person }),
-        ...(cursor !== null && { cursor }),
-      });
-      yield* page.events as readonly StoredAuditEvent[];
-      cursor = page.cursor;
-    } while (cursor !== null);
+  audit(filter: ShownEvents): AsyncGenerator<StoredAuditEvent> {
+    return paged(PAGE, Infinity, async (after: string | null, limit) => {
+      const page = { order: 'oldest-first', limit, cursor: after ?? undefined } as const;
+      const { events, cursor: next } = await this.api.audit({ ...filter, ...page });
+      return { rows: events as readonly StoredAuditEvent[], next };
+    });
   }
 
-  async createInvitation(
-    { note, ...wanted }: WantedInvitation,
-    actor: string | undefined,
-  ): Promise<MadeInvitation> {
-    refuseActor(actor);
-    return this.api.createInvitation({ ...wanted, ...(note !== null && { note }) });
+  createInvitation(wanted: WantedInvitation): Promise<CreatedInvitation> {
+    return this.api.createInvitation(wanted);
   }
 
-  async *invitations(): AsyncGenerator<AdminInvitation> {
-    let cursor: string | null = null;
-    do {
-      const page: AdminInvitationPage = await this.api.invitations({
-        limit: PAGE,
-        ...(cursor !== null && { cursor }),
-      });
-      yield* page.invitations;
-      cursor = page.cursor;
-    } while (cursor !== null);
+  invitations(): AsyncGenerator<AdminInvitation> {
+    return paged(PAGE, Infinity, async (after: string | null, limit) => {
+      const query = { limit, cursor: after ?? undefined };
+      const { invitations: rows, cursor: next } = await this.api.invitations(query);
+      return { rows, next };
+    });
   }
 
-  async revokeInvitation(id: string, actor: string | undefined, reason: string): Promise<boolean> {
-    refuseActor(actor);
-    const send = () => this.api.revokeInvitation(id, reason);
-    const { changed } = await known(id, send, invitationNotFound);
+  async revokeInvitation(id: string, reason: string): Promise<boolean> {
+    requireUuid('invitation', id);
+    const { changed } = await found('invitation', id, this.api.revokeInvitation(id, reason));
     return changed;
   }
 
-  async endRefusal(
-    provider: string,
-    person: string,
-    actor: string | undefined,
-    reason: string,
-  ): Promise<EndedRefusal> {
-    refuseActor(actor);
-    const { name } = await this.api.me();
-    const { changed } = await foundOr(
-      () => this.api.endRefusal(provider, person, reason),
-      () => providerNotFound(provider),
-    );
-    return { changed, actor: name };
+  async endRefusal(provider: string, person: string, reason: string): Promise<EndedRefusal> {
+    const { name: actor } = await this.api.me();
+    const sent = this.api.endRefusal(provider, person, reason);
+    const { changed } = await found('provider', provider, sent);
+    return { changed, actor };
   }
 
   async plan(environment: CliContext['environment']): Promise<PlanCounts> {
@@ -198,33 +159,18 @@ class ServerAdministration implements Administration {
   }
 }
 
-/** @throws CliError `usage` */
-function refuseActor(actor: string | undefined): void {
-  if (actor !== undefined) {
-    throw usageError('--actor does not go with --admin-url: the token has a name.');
-  }
-}
-
-/** @throws CliError `not-found` where the id is unknown */
-async function known<Answer>(
+/** @throws CliError `not-found` where the server knows no such id */
+async function found<Answer>(
+  kind: Parameters<typeof notFound>[0],
   id: string,
-  send: () => Promise<Answer>,
-  notFound = accountNotFound,
-): Promise<Answer> {
-  if (!isUuid(id)) {
-    throw notFound(id);
-  }
-  return foundOr(send, () => notFound(id));
-}
-
-async function foundOr<Answer>(
-  send: () => Promise<Answer>,
-  notFound: () => CliError,
+  sent: Promise<Answer>,
 ): Promise<Answer> {
   try {
-    return await send();
+    return await sent;
   } catch (error) {
-    throw error instanceof GatehouseProblem && error.code === 'not-found' ? notFound() : error;
+    throw error instanceof GatehouseProblem && error.code === 'not-found'
+      ? notFound(kind, id)
+      : error;
   }
 }
 

@@ -54,11 +54,9 @@ ${WITH_ADMINISTRATION}`,
       examples: ["gatehouse signals end-refusal okta ada@example.com --reason 'returns in May'"],
       run(context) {
         const [provider = '', name = ''] = context.args;
-        const { actor: named } = context.options;
         const reason = reasonIn(context.options);
         return withAdministration(context, async (administration) => {
-          const ended = await administration.endRefusal(provider, name, named, reason);
-          const { changed, actor } = ended;
+          const { changed, actor } = await administration.endRefusal(provider, name, reason);
           context.output.result(
             { provider, name, changed, actor, reason },
             changed
