@@ -120,6 +120,8 @@ interface ErrorExtras {
   readonly details?: readonly { readonly path: string; readonly message: string }[];
   readonly retryAfterSeconds?: number;
   readonly dependencies?: Readonly<Record<string, DependencyState>>;
+  /** True if only an answer of the provider is too old; never part of an answer. */
+  readonly isOutdated?: true;
 }
 
 /** The body of every refusal, over HTTP and in the handshake (contract, Errors). */

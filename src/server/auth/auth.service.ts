@@ -264,7 +264,8 @@ export class AuthService implements OnModuleInit {
       return { ...access, holdsUntil: providers.until, providerRefusal: null };
     }
     const { code, provider } = providers;
-    const refusal = new AppError(code, provider === null ? {} : { provider });
+    const isOutdated = 'isOutdated' in providers && { isOutdated: true as const };
+    const refusal = new AppError(code, { ...(provider !== null && { provider }), ...isOutdated });
     return { ...access, holdsUntil: Infinity, providerRefusal: refusal };
   }
 }

@@ -12,6 +12,7 @@ import {
   type GrantVerdict,
 } from '../storage/repositories/programs/program-judgement.repository.js';
 import { GrantEndsService } from './grant-ends.service.js';
+import { isFinal } from './final-refusal.js';
 import { ProgramServersService } from './program-servers.service.js';
 
 /**
@@ -81,6 +82,6 @@ function verdictOf(
   }
   const { code, extras } = verdict;
   const isUnlinked = isOfChange && !facts.linked.has(`${accountId} ${extras.provider ?? ''}`);
-  const isPassing = code === 'provider-required' ? !isUnlinked : code === 'keyless-disabled';
-  return isPassing ? { lapses: code } : { ends: code };
+  const ends = isFinal(verdict) || (code === 'provider-required' && isUnlinked);
+  return ends ? { ends: code } : { lapses: code };
 }

@@ -17,6 +17,7 @@ import {
 } from '../storage/repositories/programs/program-token.repository.js';
 import { GrantEndsService } from './grant-ends.service.js';
 import { isResource } from './authorization-request.js';
+import { isFinal } from './final-refusal.js';
 import { ProgramServersService, type ProgramServer } from './program-servers.service.js';
 import { isSealedBy, nextState, readRefreshToken, refreshTokenOf } from './refresh-token.js';
 
@@ -125,7 +126,7 @@ export class ProgramTokensService {
       if (!(error instanceof AppError) || error.code === 'unavailable') {
         throw error;
       }
-      if (error.code === 'not-eligible') {
+      if (isFinal(error)) {
         const event = await this.grants.end(tx, grant, error.code, { address, now });
         return refused(grant, 'invalid-grant', event);
       }

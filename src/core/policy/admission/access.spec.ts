@@ -94,11 +94,12 @@ describe(judgeProviders, () => {
     const account = { isKeyless: true, identities };
     expect(judgeProviders([], account, strict, NOW)).toEqual({ ...allowed, until: NOW + HOUR });
     expect(judgeProviders(['acme'], account, strict, NOW)).toMatchObject({ until: NOW + HOUR / 2 });
-    expect(judgeProviders([], account, strict, NOW + HOUR)).toEqual(
-      refused('not-eligible', 'okta'),
-    );
+    expect(judgeProviders([], account, strict, NOW + HOUR)).toEqual({
+      ...refused('not-eligible', 'okta'),
+      isOutdated: true,
+    });
     const old = { isKeyless: true, identities: [unknown] };
-    expect(judgeProviders([], old, strict, NOW)).toEqual(refused('not-eligible', 'okta'));
+    expect(judgeProviders([], old, strict, NOW)).toMatchObject({ isOutdated: true });
   });
 });
 

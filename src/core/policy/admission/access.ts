@@ -55,6 +55,8 @@ export type ProvidersDecision =
       readonly code: 'provider-required' | 'not-eligible';
       /** null = an account that only identities open, and that has none. */
       readonly provider: string | null;
+      /** True if no provider refused: its last answer is too old. */
+      readonly isOutdated?: true;
     };
 
 /**
@@ -94,9 +96,15 @@ function judgeWaysIn(
   const lapsed = judged.find(
     ({ decision }) => !decision.isAllowed && decision.code === 'provider-required',
   );
-  return lapsed === undefined
-    ? { isAllowed: false, code: 'not-eligible', provider: identities[0]?.provider ?? null }
-    : { isAllowed: false, code: 'provider-required', provider: lapsed.provider };
+  if (lapsed !== undefined) {
+    return { isAllowed: false, code: 'provider-required', provider: lapsed.provider };
+  }
+  const isOutdated = judged.some(
+    ({ decision }) => !decision.isAllowed && decision.isOutdated === true,
+  );
+  const provider = identities[0]?.provider ?? null;
+  const refusal = { isAllowed: false, code: 'not-eligible', provider } as const;
+  return isOutdated ? { ...refusal, isOutdated } : refusal;
 }
 
 /** A missing provider is reported before one that is not eligible. */
@@ -116,7 +124,7 @@ function judgeRequired(
     const identity = linked.get(provider);
     const decision = identity && judgeSignalledIdentity(identity, rules, now);
     if (decision?.isAllowed !== true) {
-      return { isAllowed: false, code: decision?.code ?? 'not-eligible', provider };
+      return { isAllowed: false, code: 'not-eligible', ...decision, provider };
     }
     until = Math.min(until, decision.until);
   }

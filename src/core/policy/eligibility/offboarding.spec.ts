@@ -45,6 +45,7 @@ describe(judgeIdentity, () => {
     expect(judgeIdentity(identity, strict, NOW + INTERVAL)).toEqual({
       isAllowed: false,
       code: 'not-eligible',
+      isOutdated: true,
     });
   });
 
@@ -54,11 +55,13 @@ describe(judgeIdentity, () => {
     expect(judgeIdentity(good, strict, until)).toEqual({
       isAllowed: false,
       code: 'not-eligible',
+      isOutdated: true,
     });
     const short = { ...strict, intervalSeconds: 60 };
     expect(judgeIdentity(good, short, NOW + 1.5 * MINUTE)).toEqual({
       isAllowed: false,
       code: 'not-eligible',
+      isOutdated: true,
     });
   });
 });

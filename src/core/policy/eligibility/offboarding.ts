@@ -48,8 +48,13 @@ interface CheckTimes {
 type IdentityDecision =
   /** `until`: from then on, Unix milliseconds, the answer is no unless a check renewed it. */
   | { readonly isAllowed: true; readonly until: number }
-  /** `provider-required`: signing in at the provider again is the way back. */
-  | { readonly isAllowed: false; readonly code: 'not-eligible' | 'provider-required' };
+  | {
+      readonly isAllowed: false;
+      /** `provider-required`: signing in at the provider again is the way back. */
+      readonly code: 'not-eligible' | 'provider-required';
+      /** True if no provider refused: its last answer is too old. */
+      readonly isOutdated?: true;
+    };
 
 /** The first check takes place after this share of the interval, or later. */
 const EARLIEST_PHASE = 0.5;
@@ -87,7 +92,9 @@ export function judgeIdentity(
   const pendingMs = Math.min(LONGEST_CHECK_MS, intervalMs / 2);
   const graceMs = identity.failures === 0 ? pendingMs : 0;
   const until = (identity.checkedAt ?? -Infinity) + intervalMs + graceMs;
-  return now < until ? { isAllowed: true, until } : { isAllowed: false, code: 'not-eligible' };
+  return now < until
+    ? { isAllowed: true, until }
+    : { isAllowed: false, code: 'not-eligible', isOutdated: true };
 }
 
 const LOGIN_NEEDED = 'provider-required';
