@@ -1,0 +1,197 @@
+import { decodeJwt } from 'jose';
+import { EventStreamFixture, SESSION_REVOKED } from '../../fixtures/event-stream-fixture.js';
+import { KEYLESS, OffboardingFixture, type Person } from '../../fixtures/offboarding-fixture.js';
+import {
+  CURSOR,
+  INSPECTOR,
+  PROGRAM_ENV,
+  PROGRAMS,
+  programsOf,
+  programTokens,
+  refresh,
+} from '../../fixtures/programs-fixture.js';
+import { backends, basic, postForm } from '../../fixtures/resource-server-fixture.js';
+
+const REQUIRED = { id: 'notes', requireProviders: ['people'] };
+const setup = backends([{ ...REQUIRED, programs: PROGRAMS }]);
+const fixture = await OffboardingFixture.open();
+const OPEN = {
+  ...KEYLESS,
+  AUTH_ANONYMOUS_SIGNUP_ENABLED: 'true',
+  AUTH_SIGNUP_PROVIDERS: 'people',
+  AUTH_OFFBOARDING_STRICT: 'true',
+};
+const env = { ...OPEN, ...setup.env, ...PROGRAM_ENV };
+const server = await fixture.start(env);
+const stream = await EventStreamFixture.open(server, setup, 'notes');
+afterAll(async () => {
+  await fixture.close();
+  setup.remove();
+});
+
+const sidOf = (access: string): string => String(decodeJwt(access)['sid']);
+
+async function isActive(token: string): Promise<boolean> {
+  const client = basic('notes', setup.secretOf('notes'));
+  const { body } = await postForm(server, '/v1/oauth/introspect', { token }, client);
+  return body['active'] === true;
+}
+
+async function setGrants({ accountId }: Person, assignment: string): Promise<void> {
+  await fixture.sql.query(`UPDATE program_grant SET ${assignment} WHERE account_id = $1`, [
+    accountId,
+  ]);
+}
+
+const endReasons = async ({ accountId }: Person): Promise<unknown> => {
+  const { rows } = await fixture.sql.query<{ reason: string; detail: string }>(
+    `SELECT reason, detail FROM audit_event WHERE account_id = $1 AND kind = 'program-ended'`,
+    [accountId],
+  );
+  return rows;
+};
+
+/** The last good answer of the provider is too old for strict mode. */
+async function outage({ accountId }: Person): Promise<void> {
+  fixture.provider.isDown = true;
+  await fixture.sql.query(
+    `UPDATE identity SET eligibility_next_check_at = now(),
+       eligibility_checked_at = now() - interval '2 hours' WHERE account_id = $1`,
+    [accountId],
+  );
+}
+
+describe('a lapse of a person’s access (needs PostgreSQL and Redis)', () => {
+  it('ends the session at the backend alone, and refresh opens a new one after it', async () => {
+    const person = await fixture.person(server);
+    const program = await programTokens(server, person.token);
+    await outage(person);
+    await setGrants(person, 'judge_at = now()');
+    const [event] = await stream.until(sidOf(program.access));
+    expect(event?.events[SESSION_REVOKED]).toMatchObject({ initiating_entity: 'policy' });
+    expect(await isActive(program.access)).toBe(false);
+
+    const refused = await refresh(server, program.refresh);
+    expect(refused.status).toBe(503);
+    expect(refused.body).toMatchObject({ error: 'temporarily_unavailable', code: 'unavailable' });
+    expect(await programsOf(server, person.token)).toHaveLength(1);
+
+    fixture.provider.isDown = false;
+    await fixture.makeDue();
+    await fixture.until('the person is admitted again', async () => {
+      const { status, body } = await refresh(server, program.refresh);
+      const access = String(body['access_token']);
+      return status === 200 && sidOf(access) !== sidOf(program.access) && isActive(access);
+    });
+    expect(await endReasons(person)).toEqual([]);
+  });
+
+  it('lapses at a refresh that no judgement preceded', async () => {
+    const person = await fixture.person(server);
+    const program = await programTokens(server, person.token);
+    await outage(person);
+    expect((await refresh(server, program.refresh)).status).toBe(503);
+    await stream.until(sidOf(program.access));
+    expect(await endReasons(person)).toEqual([]);
+    fixture.provider.isDown = false;
+  });
+
+  it('ends for good with a definite answer that follows', async () => {
+    const person = await fixture.person(server);
+    const program = await programTokens(server, person.token);
+    await outage(person);
+    expect((await refresh(server, program.refresh)).status).toBe(503);
+    fixture.provider.isDown = false;
+    fixture.provider.groups.set(person.sub, ['alumni']);
+    await fixture.makeDue();
+    await fixture.until('the grant ends', async () => {
+      const { status } = await refresh(server, program.refresh);
+      return status === 400;
+    });
+    expect(await endReasons(person)).toEqual([
+      { reason: 'not-eligible', detail: 'inspector at notes' },
+    ]);
+  });
+});
+
+describe('the end of a grant by the judgement (needs PostgreSQL and Redis)', () => {
+  it('follows 30 days without use', async () => {
+    const person = await fixture.person(server);
+    const [idle, used] = [
+      await programTokens(server, person.token),
+      await programTokens(server, person.token),
+    ];
+    await setGrants(person, `last_used_at = last_used_at - interval '29.99 days'`);
+    expect((await refresh(server, used.refresh)).status).toBe(200);
+    await setGrants(person, `last_used_at = last_used_at - interval '0.01 days', judge_at = now()`);
+    await stream.until(sidOf(idle.access));
+    expect((await refresh(server, idle.refresh)).body['error']).toBe('invalid_grant');
+    expect((await refresh(server, used.refresh)).status).toBe(200);
+    expect(await endReasons(person)).toEqual([{ reason: 'idle', detail: 'inspector at notes' }]);
+  });
+
+  it('is planned for the time at which it would be idle', async () => {
+    const person = await fixture.person(server);
+    await programTokens(server, person.token);
+    const { rows } = await fixture.sql.query(
+      `SELECT judge_at <= last_used_at + interval '30 days' AS "isPlanned" FROM program_grant
+       WHERE account_id = $1`,
+      [person.accountId],
+    );
+    expect(rows).toEqual([{ isPlanned: true }]);
+  });
+
+  it.each([
+    [
+      'the program is gone from the configuration',
+      { AUTH_PROGRAM_CLIENTS_CONFIG_JSON: JSON.stringify([CURSOR]) },
+    ],
+    [
+      'the entry does not accept the program any more',
+      entryWith({ ...PROGRAMS, clients: [CURSOR.id] }),
+    ],
+    [
+      'the entry has no programs any more',
+      entryWith(undefined, [{ id: 'other', programs: PROGRAMS }]),
+    ],
+  ])('follows a start at which %s', async (_what, change) => {
+    const person = await fixture.person(server);
+    const program = await programTokens(server, person.token);
+    const other = await fixture.start({ ...env, ...change });
+    await stream.until(sidOf(program.access));
+    expect(await endReasons(person)).toEqual([
+      { reason: 'configuration', detail: `${INSPECTOR.id} at notes` },
+    ]);
+    await other.stop();
+    expect((await refresh(server, program.refresh)).body['error']).toBe('invalid_grant');
+  });
+
+  it('is deleted and audited when its time is over', async () => {
+    const person = await fixture.person(server);
+    await programTokens(server, person.token);
+    await setGrants(person, `expires_at = now() - interval '1 second'`);
+    expect(await programsOf(server, person.token)).toEqual([]);
+    const other = await fixture.start(env);
+    await fixture.until('the row is deleted', async () => {
+      const { rowCount } = await fixture.sql.query(
+        'SELECT FROM program_grant WHERE account_id = $1',
+        [person.accountId],
+      );
+      return rowCount === 0;
+    });
+    expect(await endReasons(person)).toEqual([{ reason: 'expired', detail: 'inspector at notes' }]);
+    await other.stop();
+  });
+});
+
+/** The configured backends with other programs of `notes`, and with these more. */
+function entryWith(programs: object | undefined, more: readonly object[] = []) {
+  const [notes] = JSON.parse(setup.env['AUTH_RESOURCE_SERVERS_CONFIG_JSON'] ?? '') as [object];
+  const [entry, ...others] = [{ ...notes, programs }, ...more].map((one) => ({
+    ...notes,
+    ...{ resource: 'https://other.example.com' },
+    ...one,
+  }));
+  const entries = [{ ...entry, resource: 'https://notes.example.com' }, ...others];
+  return { AUTH_RESOURCE_SERVERS_CONFIG_JSON: JSON.stringify(entries) };
+}
