@@ -35,7 +35,9 @@ const post = (token: string, body: unknown): Promise<Response> =>
   fetch(resource, { method: 'POST', headers: headersOf(token), body: JSON.stringify(body) });
 
 const toolCall = (name: string, input: object = {}) => ({
-  ...{ jsonrpc: '2.0', id: 1, method: 'tools/call' },
+  jsonrpc: '2.0',
+  id: 1,
+  method: 'tools/call',
   params: { name, arguments: input },
 });
 
