@@ -28,6 +28,7 @@ const GIVEN: Readonly<Record<string, string>> = {
     declare const isAppOpen: boolean, viewing: null;
     declare const registration: ServiceWorkerRegistration, clients: any;
     declare function addEventListener(type: string, listen: (event: any) => void): void;`,
+  'docs/connect-mcp.md': '',
   'docs/notifications.md': `
     import type { SavedToken } from '@gatehouse/notify';
     declare const settings: unknown, tokens: readonly SavedToken[];`,

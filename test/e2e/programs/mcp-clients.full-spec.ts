@@ -72,7 +72,7 @@ async function allowIn(visitor: Visitor, program: Program): Promise<void> {
 /** Keeps the picture of docs/connect-mcp.md. */
 async function keepPicture({ page }: Visitor): Promise<void> {
   if (KEEPS_PICTURES) {
-    await page.setViewportSize({ width: 800, height: 640 });
+    await page.setViewportSize({ width: 640, height: 920 });
     mkdirSync(join(RESULTS, 'connect-mcp'), { recursive: true });
     const path = join(RESULTS, 'connect-mcp/connect-mcp.png');
     await page.screenshot({ path, animations: 'disabled' });
