@@ -8,7 +8,7 @@ import { connect, type AddressInfo, type Socket } from 'node:net';
 import { closeServer, KEPT_OPEN, listen } from './local-server.js';
 
 export interface ProxyOptions {
-  /** Names that only this proxy resolves, and their addresses. */
+  /** Names that only this proxy resolves, and their addresses; one with a port takes the place of that of the request. */
   readonly hosts?: Readonly<Record<string, string>>;
   /** The address of the listener. Default: 127.0.0.1. */
   readonly address?: string;
@@ -35,7 +35,8 @@ export class HttpProxy {
         near.end(`HTTP/1.1 ${options.refuses} Refused\r\n\r\n`);
         return;
       }
-      const far = connect(Number(port || 443), proxy.addressOf(hostname), () => {
+      const [address = '', ownPort = port || '443'] = proxy.addressOf(hostname).split(':');
+      const far = connect(Number(ownPort), address, () => {
         near.write('HTTP/1.1 200 OK\r\n\r\n');
         far.pipe(near).pipe(far);
       });
