@@ -17,7 +17,7 @@ import { OffboardingModule } from './offboarding/offboarding.module.js';
 import { offersAnswers } from '../core/policy/admission/answers.js';
 import { acceptsPrograms } from '../core/policy/programs/programs.js';
 import { ProgramsModule } from './programs/programs.module.js';
-import { RemovedProgramsModule } from './programs/removed-programs.module.js';
+import { RemovedProgramsModule } from './programs/ends/removed-programs.module.js';
 import { PushTokensModule } from './push-tokens/push-tokens.module.js';
 import { ApprovalsModule } from './approvals/approvals.module.js';
 import { ScimModule } from './scim/scim.module.js';

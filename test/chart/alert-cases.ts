@@ -57,6 +57,10 @@ const introspections = (refused: number, ok: number, resourceServer = 'relay') =
   };
 };
 
+const programs = (name: string, label: string, values: string) => ({
+  [`gatehouse_program_${name}{${LABELS},${label}}`]: values,
+});
+
 const RELAY = 'resource_server="relay"';
 
 const streams = (all: string, paused: string) => ({
@@ -214,6 +218,33 @@ export const CASES: readonly Case[] = [
     'GatehouseSigningKeyOld',
     'the key is three months old',
     labelled('gatehouse_signing_key_timestamp_seconds', 'alg="ES256"', -90 * 86_400),
+  ),
+  fired(
+    'GatehouseProgramTokenReused',
+    'an old refresh token was used',
+    '5m',
+    programs('grants_ended_total', 'cause="refresh-token-reused"', '0 0 1x600'),
+  ),
+  silent(
+    'GatehouseProgramTokenReused',
+    'people end their programs',
+    programs('grants_ended_total', 'cause="user"', '0+1x600'),
+  ),
+  fired(
+    'GatehouseProgramGrantBurst',
+    'everyone approves a program at once',
+    '310m',
+    programs('consents_total', 'step="granted"', '0+0.05x300 15+5x300'),
+  ),
+  silent(
+    'GatehouseProgramGrantBurst',
+    'people approve as many as always',
+    programs('consents_total', 'step="granted"', '0+4x1500'),
+  ),
+  silent(
+    'GatehouseProgramGrantBurst',
+    'a few people begin with programs',
+    programs('consents_total', 'step="granted"', '0x60 0+1x15 15x600'),
   ),
   fired(
     'GatehouseSignalsBehind',

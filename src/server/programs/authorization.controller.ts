@@ -9,6 +9,7 @@ import { ChangesState, FORM } from '../http/request-rules.js';
 import { Answers, Refuses, SuccessDto } from '../http/route-docs.js';
 import { oauthRefusal } from '../oauth/oauth-refusal.js';
 import { AuthorizationService } from './authorization.service.js';
+import { ProgramMetricsService } from './program-metrics.service.js';
 import { ProgramApprovalService } from './program-approval.service.js';
 import {
   ApprovalDto,
@@ -26,6 +27,7 @@ export class AuthorizationController {
     private readonly approvals: ProgramApprovalService,
     private readonly programs: ProgramsService,
     private readonly limits: RateLimitService,
+    private readonly metrics: ProgramMetricsService,
   ) {}
 
   @ApiOperation({
@@ -45,8 +47,10 @@ export class AuthorizationController {
   @Get('requests/:id')
   @Answers(AuthorizationRequestDto)
   @Refuses('request-expired', 'invalid-target')
-  show(@Caller() caller: Access, @Param('id') id: string): Promise<AuthorizationRequestDto> {
-    return this.approvals.show(id, caller);
+  async show(@Caller() caller: Access, @Param('id') id: string): Promise<AuthorizationRequestDto> {
+    const request = await this.approvals.show(id, caller);
+    this.metrics.consents.inc({ step: 'shown' });
+    return request;
   }
 
   @ApiOperation({
@@ -62,7 +66,9 @@ export class AuthorizationController {
     @Body() approval: ApprovalDto,
     @Req() { ip }: FastifyRequest,
   ): Promise<RedirectDto> {
-    return { redirectTo: await this.approvals.approve(id, caller, approval, ip) };
+    const redirectTo = await this.approvals.approve(id, caller, approval, ip);
+    this.metrics.consents.inc({ step: 'granted' });
+    return { redirectTo };
   }
 
   @ApiOperation({ summary: 'Refuses the request of a program.' })
@@ -70,7 +76,9 @@ export class AuthorizationController {
   @Answers(RedirectDto)
   @Refuses('request-expired')
   async deny(@Param('id') id: string): Promise<RedirectDto> {
-    return { redirectTo: await this.approvals.deny(id) };
+    const redirectTo = await this.approvals.deny(id);
+    this.metrics.consents.inc({ step: 'denied' });
+    return { redirectTo };
   }
 
   @ApiOperation({

@@ -9,6 +9,7 @@ import {
   type GrantedTo,
   type GrantEndedBy,
 } from '../storage/repositories/programs/program-grant.repository.js';
+import { ProgramMetricsService } from './program-metrics.service.js';
 
 /** Ends grants: stored first, then announced to every replica. A trigger reports it to the backend. */
 @Injectable()
@@ -18,6 +19,7 @@ export class GrantEndsService {
     private readonly events: IdentityEvents,
     private readonly audit: AuditService,
     private readonly clock: Clock,
+    private readonly metrics: ProgramMetricsService,
   ) {}
 
   /** @throws AppError `not-found` for a grant that has ended, or of another account */
@@ -38,7 +40,7 @@ export class GrantEndsService {
   /** Deletes the grants whose time is over. Backends know that time, so none is reported to them. */
   async deleteExpired(): Promise<void> {
     const expired = await this.grants.deleteExpired(new Date(this.clock.now()));
-    expired.forEach((event) => this.audit.log(event));
+    expired.forEach((event) => this.log(event));
   }
 
   /** @param event as it was stored; null = none */
@@ -46,7 +48,12 @@ export class GrantEndsService {
     // Sessions of the account go on: only what was cached of it is dropped.
     this.events.announceAccessChange({ accountId });
     if (event !== null) {
-      this.audit.log(event);
+      this.log(event);
     }
+  }
+
+  private log(event: AuditEvent): void {
+    this.audit.log(event);
+    this.metrics.countEnd(event);
   }
 }

@@ -1,7 +1,13 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { RateLimitService } from '../auth/rate-limit.service.js';
-import { AUTHORIZATION_CODE, REFRESH_TOKEN } from '../oauth/oauth.dto.js';
-import { TokenAnswerService } from '../oauth/token-answer.service.js';
+import {
+  AUTHORIZATION_CODE,
+  REFRESH_TOKEN,
+  type TokenDto,
+  type TokenForm,
+} from '../oauth/oauth.dto.js';
+import { TokenAnswerService, type TokenCaller } from '../oauth/token-answer.service.js';
+import { ProgramMetricsService } from './program-metrics.service.js';
 import { ProgramTokensService } from './program-tokens.service.js';
 import { readRefreshToken } from './refresh-token.js';
 
@@ -15,19 +21,26 @@ export class ProgramGrantsService implements OnModuleInit {
     private readonly answers: TokenAnswerService,
     private readonly tokens: ProgramTokensService,
     private readonly limits: RateLimitService,
+    private readonly metrics: ProgramMetricsService,
   ) {}
 
   onModuleInit(): void {
     this.answers.add(AUTHORIZATION_CODE, (form, caller) =>
-      this.limits.countRefusals(caller.address, () => this.tokens.ofCode(form, caller)),
+      this.metrics.countToken('code', () =>
+        this.limits.countRefusals(caller.address, () => this.tokens.ofCode(form, caller)),
+      ),
     );
     this.answers.add(REFRESH_TOKEN, (form, caller) =>
-      this.limits.countRefusals(caller.address, async () => {
-        const answer = await this.tokens.ofRefreshToken(form, caller);
-        const { grantId = '' } = readRefreshToken(form.refresh_token ?? '') ?? {};
-        await this.limits.count('perAccount', grantId);
-        return answer;
-      }),
+      this.metrics.countToken('refresh', () =>
+        this.limits.countRefusals(caller.address, () => this.refresh(form, caller)),
+      ),
     );
+  }
+
+  private async refresh(form: TokenForm, caller: TokenCaller): Promise<TokenDto> {
+    const answer = await this.tokens.ofRefreshToken(form, caller);
+    const { grantId = '' } = readRefreshToken(form.refresh_token ?? '') ?? {};
+    await this.limits.count('perAccount', grantId);
+    return answer;
   }
 }

@@ -17,7 +17,7 @@ import {
 } from '../storage/repositories/programs/program-token.repository.js';
 import { GrantEndsService } from './grant-ends.service.js';
 import { isResource } from './authorization-request.js';
-import { isFinal } from './final-refusal.js';
+import { isFinal } from './ends/final-refusal.js';
 import { ProgramServersService, type ProgramServer } from './program-servers.service.js';
 import { isSealedBy, nextState, readRefreshToken, refreshTokenOf } from './refresh-token.js';
 

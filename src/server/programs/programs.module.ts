@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { AuditModule } from '../audit/audit.module.js';
 import { AuthModule } from '../auth/auth.module.js';
+import { MetricsModule } from '../metrics/metrics.module.js';
 import { OAuthModule } from '../oauth/oauth.module.js';
 import { StorageModule } from '../storage/storage.module.js';
 import { AuthorizationController } from './authorization.controller.js';
@@ -9,7 +10,8 @@ import { GrantEndsService } from './grant-ends.service.js';
 import { ProgramApprovalService } from './program-approval.service.js';
 import { ProgramClientsService } from './program-clients.service.js';
 import { ProgramGrantsService } from './program-grants.service.js';
-import { ProgramJudgementJob } from './program-judgement.job.js';
+import { ProgramJudgementJob } from './ends/program-judgement.job.js';
+import { ProgramMetricsService } from './program-metrics.service.js';
 import { ProgramServersService } from './program-servers.service.js';
 import { ProgramTokensService } from './program-tokens.service.js';
 import { ProgramsController } from './programs.controller.js';
@@ -22,7 +24,7 @@ import { ProgramsService } from './programs.service.js';
  * Routes: /v1/oauth/authorize, /v1/oauth/requests/:id, /v1/oauth/revoke, /v1/account/programs and …/:id.
  */
 @Module({
-  imports: [AuditModule, AuthModule, OAuthModule, StorageModule],
+  imports: [AuditModule, AuthModule, MetricsModule, OAuthModule, StorageModule],
   controllers: [AuthorizationController, ProgramsController],
   providers: [
     AuthorizationService,
@@ -31,6 +33,7 @@ import { ProgramsService } from './programs.service.js';
     ProgramClientsService,
     ProgramGrantsService,
     ProgramJudgementJob,
+    ProgramMetricsService,
     ProgramServersService,
     ProgramTokensService,
     ProgramsService,

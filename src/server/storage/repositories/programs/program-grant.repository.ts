@@ -42,6 +42,10 @@ export interface ListedGrant {
   readonly expiresAt: number;
 }
 
+export interface GrantCount extends Pick<ListedGrant, 'resourceServer' | 'kind'> {
+  readonly count: number;
+}
+
 /** The program that a grant is for. */
 export type GrantedTo = Pick<ListedGrant, 'resourceServer' | 'clientId' | 'kind'>;
 
@@ -91,6 +95,11 @@ interface EndedRow extends Omit<GrantedTo, 'kind'> {
   readonly accountId: string;
   readonly isUsed: boolean;
 }
+
+const COUNT = `
+  SELECT "resource_server" AS "resourceServer", "kind", count(*)::int AS "count"
+  FROM "program_grant" WHERE "expires_at" > now() AND "code_used_at" IS NOT NULL
+  GROUP BY "resource_server", "kind"`;
 
 const DELETE_EXPIRED = `
   DELETE FROM "program_grant" WHERE "id" IN (
@@ -150,6 +159,11 @@ export class ProgramGrantRepository {
       lastUsedAt: lastUsedAt.getTime(),
       expiresAt: expiresAt.getTime(),
     }));
+  }
+
+  /** Counts the grants whose code was used, by backend and kind. */
+  count(): Promise<GrantCount[]> {
+    return this.database.query<GrantCount>(COUNT);
   }
 
   /** @returns the stored audit event; null when the account has no such grant */

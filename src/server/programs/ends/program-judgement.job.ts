@@ -1,19 +1,19 @@
 import { Injectable } from '@nestjs/common';
-import { AuthService } from '../auth/auth.service.js';
-import { IdentityEvents } from '../auth/identity.events.js';
-import { AppError } from '../../common/errors.js';
-import { Clock } from '../../common/runtime/clock.js';
-import { IDLE_GRANT_MS } from '../../core/policy/programs/programs.js';
-import { DueJudgement, TICK_MS, type DueBatch } from '../event-streams/due-judgement.js';
-import type { Transaction } from '../storage/database.service.js';
+import { AuthService } from '../../auth/auth.service.js';
+import { IdentityEvents } from '../../auth/identity.events.js';
+import { AppError } from '../../../common/errors.js';
+import { Clock } from '../../../common/runtime/clock.js';
+import { IDLE_GRANT_MS } from '../../../core/policy/programs/programs.js';
+import { DueJudgement, TICK_MS, type DueBatch } from '../../event-streams/due-judgement.js';
+import type { Transaction } from '../../storage/database.service.js';
 import {
   ProgramJudgementRepository,
   type DueGrant,
   type GrantVerdict,
-} from '../storage/repositories/programs/program-judgement.repository.js';
-import { GrantEndsService } from './grant-ends.service.js';
+} from '../../storage/repositories/programs/program-judgement.repository.js';
+import { GrantEndsService } from '../grant-ends.service.js';
 import { isFinal } from './final-refusal.js';
-import { ProgramServersService } from './program-servers.service.js';
+import { ProgramServersService } from '../program-servers.service.js';
 
 /**
  * Judges grants. A definite no, an unlinked identity and 30 days without use end the grant; what may

@@ -1,8 +1,7 @@
 import { Module } from '@nestjs/common';
-import { AuditModule } from '../audit/audit.module.js';
-import { AuthModule } from '../auth/auth.module.js';
-import { StorageModule } from '../storage/storage.module.js';
-import { GrantEndsService } from './grant-ends.service.js';
+import { AuditModule } from '../../audit/audit.module.js';
+import { AuthModule } from '../../auth/auth.module.js';
+import { StorageModule } from '../../storage/storage.module.js';
 import { RemovedProgramsJob } from './removed-programs.job.js';
 
 /**
@@ -11,6 +10,6 @@ import { RemovedProgramsJob } from './removed-programs.job.js';
  */
 @Module({
   imports: [AuditModule, AuthModule, StorageModule],
-  providers: [GrantEndsService, RemovedProgramsJob],
+  providers: [RemovedProgramsJob],
 })
 export class RemovedProgramsModule {}

@@ -1,4 +1,4 @@
-import type { AppError, ErrorCode } from '../../common/errors.js';
+import type { AppError, ErrorCode } from '../../../common/errors.js';
 
 /** Refusals for good. The person, the provider or the operator may end any other. */
 const FINAL: readonly ErrorCode[] = ['not-eligible', 'account-disabled', 'token-revoked'];

@@ -1,0 +1,80 @@
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { Counter } from 'prom-client';
+import { AppError, ERRORS } from '../../common/errors.js';
+import type { AuditEvent } from '../../core/policy/audit-event.js';
+import { MetricsService } from '../metrics/metrics.service.js';
+import {
+  ProgramGrantRepository,
+  type GrantCount,
+} from '../storage/repositories/programs/program-grant.repository.js';
+
+/** Measures grants and what changes them. Registered only where a backend accepts programs. */
+@Injectable()
+export class ProgramMetricsService implements OnModuleInit {
+  readonly consents: Counter<'step'>;
+  private readonly tokens: Counter<'grant' | 'outcome' | 'reason'>;
+  private readonly ended: Counter<'cause'>;
+
+  constructor(
+    private readonly metrics: MetricsService,
+    private readonly grants: ProgramGrantRepository,
+  ) {
+    const registers = [metrics.registry];
+    this.consents = new Counter({
+      name: 'gatehouse_program_consents_total',
+      help: 'Requests of programs to people, by step: shown (each time), granted, denied.',
+      labelNames: ['step'],
+      registers,
+    });
+    this.tokens = new Counter({
+      name: 'gatehouse_program_tokens_total',
+      help: 'Requests of programs for tokens, by grant (code, refresh), outcome (ok, refused, failed) and the code of a refusal or failure.',
+      labelNames: ['grant', 'outcome', 'reason'],
+      registers,
+    });
+    this.ended = new Counter({
+      name: 'gatehouse_program_grants_ended_total',
+      help: 'Grants of programs that ended by themselves, by cause: user, operator, or the reason of the server (such as refresh-token-reused). Those that ended with a session or an account are not counted.',
+      labelNames: ['cause'],
+      registers,
+    });
+  }
+
+  onModuleInit(): void {
+    this.metrics.observeEach(
+      'gatehouse_program_grants',
+      'Grants of programs that count now, by resource server and kind (code, file).',
+      ['resource_server', 'kind'],
+      async () => {
+        const counts = await this.grants.count().catch((): GrantCount[] => []);
+        return counts.map(({ resourceServer, kind, count }) => ({
+          labels: { resource_server: resourceServer, kind },
+          value: count,
+        }));
+      },
+    );
+  }
+
+  /** Counts the outcome of a request for a token. */
+  async countToken<Token>(
+    grant: 'code' | 'refresh',
+    request: () => Promise<Token>,
+  ): Promise<Token> {
+    try {
+      const token = await request();
+      this.tokens.inc({ grant, outcome: 'ok', reason: '' });
+      return token;
+    } catch (error) {
+      const reason = error instanceof AppError ? error.code : 'internal';
+      const outcome = ERRORS[reason].status >= 500 ? 'failed' : 'refused';
+      this.tokens.inc({ grant, outcome, reason });
+      throw error;
+    }
+  }
+
+  countEnd({ actor, reason }: AuditEvent): void {
+    // The reason of an operator is any text.
+    const own = actor === 'user' ? 'user' : 'operator';
+    this.ended.inc({ cause: actor === 'system' ? (reason ?? actor) : own });
+  }
+}
