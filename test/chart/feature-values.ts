@@ -131,7 +131,10 @@ export const FEATURES = {
     config: { SERVICE_PUBLIC_URL: 'https://gate.example.org' },
     resourceServers: {
       list: [
-        { id: 'relay', resource: 'https://relay.example.org', claims: ['login'] },
+        {
+          ...{ id: 'relay', resource: 'https://relay.example.org', claims: ['login'] },
+          programs: { checksScopes: true, scopes: { read: 'Read' }, initial: ['read'] },
+        },
         { id: 'edge', resource: 'https://edge.example.org' },
         {
           ...{ id: 'files', resource: 'https://files.example.org' },
@@ -142,6 +145,9 @@ export const FEATURES = {
         relay: { existingSecret: 'backends' },
         edge: { value: 'a-secret-of-the-edge' },
       },
+      programClients: [
+        { id: 'inspector', name: 'Inspector', redirectUris: ['http://127.0.0.1/callback'] },
+      ],
     },
   },
   'metrics without a token': { metrics: { enabled: true, serviceMonitor: { enabled: true } } },

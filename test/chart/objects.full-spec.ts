@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ConfigurationReport } from '../../src/server/config/environment/configuration-error.js';
+import { readProgramClients } from '../../src/server/config/resource-servers/program-clients-file.js';
 import { readResourceServers } from '../../src/server/config/resource-servers/resource-servers-file.js';
 import { readVersion } from '../../src/common/version.js';
 import { helmBinary } from './binaries.js';
@@ -199,6 +200,14 @@ describe('the objects of the chart, depending on the values', () => {
       writeFileSync(join(directory, `resource-server.${id}`), 'a-secret-of-a-backend');
     }
     const report = new ConfigurationReport();
+    const programs = readProgramClients(
+      {
+        AUTH_PROGRAM_CLIENTS_CONFIG_PATH: null,
+        AUTH_PROGRAM_CLIENTS_CONFIG_JSON: String(file['program-clients.json']),
+      },
+      report,
+    );
+    expect(programs).toMatchObject([{ id: 'inspector' }]);
     const servers = readResourceServers(
       {
         AUTH_RESOURCE_SERVERS_CONFIG_PATH: null,
@@ -206,7 +215,7 @@ describe('the objects of the chart, depending on the values', () => {
       },
       {
         ...{ providerIds: [], publicUrl: 'https://gate.example.org' },
-        ...{ hostsAccountPage: true, programs: [] },
+        ...{ hostsAccountPage: true, programs },
       },
       report,
     );

@@ -114,6 +114,15 @@ export const REFUSALS: readonly Refusal[] = [
     says: ['has a client', 'resourceServers.clientSecrets.realy'],
   },
   {
+    what: 'programs without a backend',
+    values: {
+      resourceServers: {
+        programClients: [{ id: 'cursor', name: 'Cursor', redirectUris: ['cursor://mcp/done'] }],
+      },
+    },
+    says: ['resourceServers.programClients has programs'],
+  },
+  {
     what: 'backends in two places',
     values: {
       config: { AUTH_RESOURCE_SERVERS_CONFIG_PATH: '/a' },

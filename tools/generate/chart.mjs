@@ -3,7 +3,11 @@ import { parseEnv } from 'node:util';
 import { PRESETS, presetNames } from '../../dist/server/config/read-environment.js';
 import { SECRET_NAMES, VARIABLE_NAMES, variableOf } from '../../dist/server/config/settings.js';
 import { PROVIDER_ID_PATTERN } from '../../dist/server/config/environment/variable.js';
-import { providerEntrySchema, resourceServerEntrySchema } from './provider-schema.mjs';
+import {
+  programEntrySchema,
+  providerEntrySchema,
+  resourceServerEntrySchema,
+} from './provider-schema.mjs';
 
 const CHART = new URL('../../helm/gatehouse/', import.meta.url);
 const SCHEMA_SOURCE = new URL('../../helm/values.schema.source.json', import.meta.url);
@@ -84,7 +88,11 @@ function chartSchema(source) {
     },
     resourceServers: {
       ...resourceServers,
-      properties: { list: { type: 'array', items: resourceServerEntrySchema() }, clientSecrets },
+      properties: {
+        list: { type: 'array', items: resourceServerEntrySchema() },
+        clientSecrets,
+        programClients: { type: 'array', items: programEntrySchema() },
+      },
     },
   };
   return { ...source, properties };

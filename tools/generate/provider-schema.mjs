@@ -70,6 +70,11 @@ export function resourceServerEntrySchema() {
   return { ...entry, required: entry.required.filter((name) => name !== 'client') };
 }
 
+/** Descriptions are plain text. */
+export function programEntrySchema() {
+  return JSON.parse(JSON.stringify(documentedProgram()).replaceAll('`', ''));
+}
+
 export function documentedEntry() {
   return documented(PROVIDER_ENTRY);
 }

@@ -61,6 +61,9 @@
 {{- end -}}
 {{- if .Values.resourceServers.list -}}
 {{- $_ := set $config "AUTH_RESOURCE_SERVERS_CONFIG_PATH" "/etc/gatehouse/resource-servers/resource-servers.json" -}}
+{{- if .Values.resourceServers.programClients -}}
+{{- $_ := set $config "AUTH_PROGRAM_CLIENTS_CONFIG_PATH" "/etc/gatehouse/resource-servers/program-clients.json" -}}
+{{- end -}}
 {{- end -}}
 {{- if include "gatehouse.hasCaBundle" . -}}
 {{- $_ := set $config "SERVICE_CA_BUNDLE" (printf "/etc/gatehouse/ca-bundle/%s" .Values.caBundle.key) -}}

@@ -138,6 +138,9 @@
 {{- $reasons = append $reasons (printf "resourceServers.clientSecrets.%s belongs to no entry of resourceServers.list." $id) -}}
 {{- end -}}
 {{- end -}}
+{{- if and .Values.resourceServers.programClients (not .Values.resourceServers.list) -}}
+{{- $reasons = append $reasons "resourceServers.programClients has programs, and resourceServers.list no backend for them." -}}
+{{- end -}}
 {{- toJson $reasons -}}
 {{- end -}}
 
@@ -201,7 +204,7 @@
 {{- range $name, $_ := include "gatehouse.derivedConfig" . | fromJson -}}
 {{- if not (kindIs "invalid" (get $values.config $name)) -}}
 {{- if hasKey $values.config $name -}}
-{{- $reasons = append $reasons (printf "config.%s is already said by the values of %s: keep one of them." $name (ternary "tls" (ternary "caBundle" (ternary "administration" (ternary "mtls" (ternary "resourceServers" "providers" (hasPrefix "AUTH_RESOURCE_" $name)) (contains "MTLS" $name)) (hasPrefix "ADMIN_" $name)) (eq $name "SERVICE_CA_BUNDLE")) (hasPrefix "SERVICE_TLS_" $name))) -}}
+{{- $reasons = append $reasons (printf "config.%s is already said by the values of %s: keep one of them." $name (ternary "tls" (ternary "caBundle" (ternary "administration" (ternary "mtls" (ternary "resourceServers" "providers" (regexMatch "^AUTH_(RESOURCE|PROGRAM)_" $name)) (contains "MTLS" $name)) (hasPrefix "ADMIN_" $name)) (eq $name "SERVICE_CA_BUNDLE")) (hasPrefix "SERVICE_TLS_" $name))) -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}

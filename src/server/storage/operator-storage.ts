@@ -9,6 +9,7 @@ import { SigningKeyEntity } from './entities/signing-key.entity.js';
 import { PersonRefusalRepository } from './repositories/directory/person-refusal.repository.js';
 import { InvitationRepository } from './repositories/invitation.repository.js';
 import { SigningKeyRepository } from './repositories/oauth/signing-key.repository.js';
+import { ProgramGrantRepository } from './repositories/programs/program-grant.repository.js';
 import type { SealedBoxService } from './sealing/sealed-box.service.js';
 import type { ServerDataSource } from './server-data-source.js';
 
@@ -17,6 +18,7 @@ export interface OperatorStorage {
   readonly accounts: AccountAdminRepository;
   readonly search: AccountSearchRepository;
   readonly audit: AuditRepository;
+  readonly grants: ProgramGrantRepository;
   readonly invitations: InvitationRepository;
   readonly refusals: PersonRefusalRepository;
 }
@@ -24,6 +26,7 @@ export interface OperatorStorage {
 export function openOperatorStorage(source: ServerDataSource): OperatorStorage {
   source.open(false);
   const database = new DatabaseService(source);
+  const random = new Random();
   const accounts = source.getRepository(AccountEntity);
   const identities = source.getRepository(IdentityEntity);
   const administered = new AccountAdminRepository(database, accounts, identities);
@@ -32,7 +35,8 @@ export function openOperatorStorage(source: ServerDataSource): OperatorStorage {
     accounts: administered,
     search: new AccountSearchRepository(database, administered),
     audit: new AuditRepository(database),
-    invitations: new InvitationRepository(database, new Random()),
+    grants: new ProgramGrantRepository(database, random),
+    invitations: new InvitationRepository(database, random),
     refusals: new PersonRefusalRepository(database),
   };
 }

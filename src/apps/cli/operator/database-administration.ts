@@ -9,6 +9,7 @@ import {
   type StoredAuditEvent,
 } from '../../../core/policy/audit-event.js';
 import { explainAccount } from '../../../core/policy/findings/explain-account.js';
+import { acceptsPrograms } from '../../../core/policy/programs/programs.js';
 import { PlanTally, type PlanCounts } from '../../../core/policy/findings/plan-tally.js';
 import {
   drawInvitationCode,
@@ -92,7 +93,12 @@ export class DatabaseAdministration implements Administration {
       throw notFound('account', id);
     }
     const { keyMode, disabledAt } = account;
-    const explanation = explainAccount(this.storage.settings, account, Date.now());
+    const { settings, grants } = this.storage;
+    const now = Date.now();
+    const programs = acceptsPrograms(settings.resourceServers) && {
+      grants: await grants.list(id, new Date(now)),
+    };
+    const explanation = explainAccount(settings, { ...account, ...programs }, now);
     return { keyMode, disabledAt, explanation };
   }
 

@@ -60,6 +60,19 @@ describe(explainAccount, () => {
       ]);
     });
 
+    it('names the programs that act there, each once', () => {
+      const grant = { resourceServer: 'relay', clientId: 'inspector', clientName: 'Inspector' };
+      const grants = [grant, grant, { ...grant, resourceServer: 'gone' }];
+      const { reasons } = explainAccount(
+        policyWith({ resourceServers: [relay()] }),
+        { keyMode: 'keyed', disabledAt: null, identities: [], grants },
+        NOW,
+      );
+      expect(reasons.filter((reason) => reason.includes('Inspector'))).toEqual([
+        'Relay: programs act for the person there: Inspector (inspector).',
+      ]);
+    });
+
     it('refuses a disabled account as such', () => {
       expect(at({}, NOW)).toMatchObject([
         { isAllowed: false, code: 'account-disabled', provider: null },

@@ -32,6 +32,14 @@ interface ExplainedAccount {
   /** Unix milliseconds; null = it is not disabled. */
   readonly disabledAt: number | null;
   readonly identities: readonly ExplainedIdentity[];
+  /** Programs that act for the person; absent where no backend accepts any. */
+  readonly grants?: readonly ExplainedGrant[];
+}
+
+interface ExplainedGrant {
+  readonly resourceServer: string;
+  readonly clientId: string;
+  readonly clientName: string;
 }
 
 /** True if the login method opens the account. */
@@ -94,7 +102,10 @@ export function explainAccount(
   const refusal = decision.isAllowed ? null : decision.code;
   const code = disabledAt === null ? refusal : 'account-disabled';
   const logins = loginsOf(policy, account);
-  const statements = reasonsFor(account, decision, required, logins);
+  const statements = [
+    ...reasonsFor(account, decision, required, logins),
+    ...programsOf(policy, account.grants ?? []),
+  ];
   const shownProviders = new Set([...required, ...identities.map(({ provider }) => provider)]);
   return {
     decision: code === null ? 'allowed' : 'refused',
@@ -130,6 +141,20 @@ function reasonsFor(
         : state('login-refused', { method, variable: login.variable, code: login.code }),
     ),
   ];
+}
+
+/** One sentence for each backend, because an account may have many grants. */
+function programsOf(
+  { resourceServers }: AdmissionPolicy,
+  grants: readonly ExplainedGrant[],
+): Statement[] {
+  return resourceServers.flatMap(({ id, name }) => {
+    const own = grants.filter(({ resourceServer }) => resourceServer === id);
+    const programs = new Set(own.map((grant) => `${grant.clientName} (${grant.clientId})`));
+    return programs.size === 0
+      ? []
+      : [state('backend-programs', { name, programs: [...programs] })];
+  });
 }
 
 function refusalOf(

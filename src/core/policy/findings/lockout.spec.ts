@@ -49,6 +49,13 @@ const listing = (
 
 const MTLS: PolicyChange['mtls'] = { enabled: true, mode: 'direct', autoProvision: true };
 
+const PROGRAMS = {
+  scopes: { read: { text: 'Read', requires: [] } },
+  initial: ['read'],
+  clients: 'known' as const,
+  tokenSeconds: 900,
+  maxGrantSeconds: 3600,
+};
 const KEYED_BACKEND = {
   id: 'relay',
   name: 'Relay',
@@ -150,6 +157,23 @@ describe('findLockouts', () => {
     [
       'warning anonymous-signup-on-public-server',
       [{ http: { publicUrl: 'https://gate.example.com' } }],
+    ],
+    [
+      'warning any-program-on-public-server',
+      [
+        { http: { publicUrl: 'https://gate.example.com' } },
+        { resourceServers: [relay({ programs: { ...PROGRAMS, clients: 'any' } })] },
+      ],
+    ],
+    [
+      'warning program-scope-without-text',
+      [
+        {
+          resourceServers: [
+            relay({ programs: { ...PROGRAMS, scopes: { read: { text: 'read', requires: [] } } } }),
+          ],
+        },
+      ],
     ],
     [
       'warning anonymous-signup-with-required-provider',

@@ -134,6 +134,17 @@ const LOCKOUT_WARNINGS: LockoutRules = {
     policy.auth.anonymousSignupEnabled &&
     policy.auth.keyChallengeEnabled &&
     isPublicAddress(policy.http.publicUrl),
+  'any-program-on-public-server': ({ resourceServers, http }) =>
+    isPublicAddress(http.publicUrl) &&
+    resourceServers.flatMap(({ id, programs }) =>
+      programs?.clients === 'any' ? [{ backend: id }] : [],
+    ),
+  'program-scope-without-text': ({ resourceServers }) =>
+    resourceServers.flatMap(({ id, programs }) =>
+      Object.entries(programs?.scopes ?? {}).flatMap(([scope, { text }]) =>
+        text.trim() === scope ? [{ backend: id, scope }] : [],
+      ),
+    ),
   'anonymous-signup-with-required-provider': (policy) =>
     policy.auth.anonymousSignupEnabled && policy.auth.requiredLoginProviders.length > 0,
   'invitations-with-anonymous-signup': (policy) =>

@@ -8,6 +8,10 @@ interface OfResourceServer extends OfProvider {
   readonly resourceServer: string;
 }
 
+interface OfBackend {
+  readonly backend: string;
+}
+
 interface OfVariable {
   readonly variable: string;
 }
@@ -38,7 +42,7 @@ export const FINDING_MESSAGES = {
     `AUTH_SIGNUP_PROVIDERS names ${provider}, which is not configured: no user can sign up through it.`,
   'oauth-not-configured': ({ provider }: OfProvider) =>
     `${provider} is configured, but its callback at this server or the address that browsers return to is not known: no user can sign in or connect through it. Set SERVICE_PUBLIC_URL; or its redirect address, with SERVICE_WEBAPP_URL or SERVICE_WEBAPP_OAUTH_RETURN_URL_BASE.`,
-  'resource-server-admits-no-account': ({ backend }: { readonly backend: string }) =>
+  'resource-server-admits-no-account': ({ backend }: OfBackend) =>
     `The backend ${backend} admits no account: allowKeyless is false in its entry, and accounts with a device key cannot sign in here. Set AUTH_KEY_CHALLENGE_ENABLED, or allowKeyless.`,
   'trusts-every-peer': () =>
     'A list of trusted proxies holds every address: anyone who reaches the server directly can forge what a proxy says.',
@@ -59,6 +63,10 @@ export const FINDING_MESSAGES = {
     'SERVICE_PUBLIC_URL starts with http://, but SERVICE_TLS_CERT_PATH makes PORT serve HTTPS only: clients and browsers that use that address get no answer, unless a proxy listens there. Use https://.',
   'anonymous-signup-on-public-server': () =>
     'SERVICE_PUBLIC_URL looks public and anonymous sign-up is on: anyone on the internet can create an account.',
+  'any-program-on-public-server': ({ backend }: OfBackend) =>
+    `${backend} accepts any program with a metadata document, and SERVICE_PUBLIC_URL looks public: anyone can publish a program and ask people for access. List the programs in clients, or leave "known".`,
+  'program-scope-without-text': ({ backend, scope }: OfBackend & { readonly scope: string }) =>
+    `The scope ${scope} of ${backend} has no text but its id: people who grant it do not read what it allows.`,
   'anonymous-signup-with-required-provider': () =>
     'Anonymous sign-up is on although a provider is required: anyone can create accounts, which are of no use until the provider is connected.',
   'invitations-with-anonymous-signup': () =>

@@ -5,6 +5,8 @@ import { Clock } from '../../../common/runtime/clock.js';
 import { isUuid, UUID } from '../../../common/uuid.js';
 import { orRefuse } from '../../../common/errors.js';
 import { explainAccount } from '../../../core/policy/findings/explain-account.js';
+import { acceptsPrograms } from '../../../core/policy/programs/programs.js';
+import { ProgramGrantRepository } from '../../storage/repositories/programs/program-grant.repository.js';
 import {
   AccountAdminRepository,
   type AdministeredAccount,
@@ -35,6 +37,7 @@ export class AdminAccountsService {
     private readonly searches: AccountSearchRepository,
     private readonly sessions: SessionRepository,
     private readonly admission: AdmissionService,
+    private readonly grants: ProgramGrantRepository,
     private readonly clock: Clock,
   ) {}
 
@@ -69,6 +72,10 @@ export class AdminAccountsService {
     const now = this.clock.now();
     const sessions = await this.sessions.list(account.id, new Date(now));
     const activity = await this.sessions.activityOf([id], new Date(now));
+    const { policy } = this.admission;
+    const grants = acceptsPrograms(policy.resourceServers) && {
+      grants: await this.grants.list(id, new Date(now)),
+    };
     return {
       ...factsOf(account),
       lastSeenAt: activity.get(id)?.lastSeenAt ?? account.createdAt,
@@ -76,7 +83,7 @@ export class AdminAccountsService {
         ...session,
         client: { name, platform },
       })),
-      explain: explainAccount(this.admission.policy, account, now),
+      explain: explainAccount(policy, { ...account, ...grants }, now),
     };
   }
 }

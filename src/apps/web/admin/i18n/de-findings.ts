@@ -46,6 +46,10 @@ export const findings: typeof FINDING_MESSAGES = {
     'SERVICE_PUBLIC_URL beginnt mit http://, aber mit SERVICE_TLS_CERT_PATH antwortet PORT nur über HTTPS: Unter dieser Adresse erreicht niemand den Server, außer über einen Proxy. Verwenden Sie https://.',
   'anonymous-signup-on-public-server': () =>
     'SERVICE_PUBLIC_URL sieht öffentlich aus, und die offene Registrierung ist an: Jeder im Internet kann ein Konto anlegen.',
+  'any-program-on-public-server': ({ backend }) =>
+    `${backend} akzeptiert jedes Programm mit einem Metadatendokument, und SERVICE_PUBLIC_URL sieht öffentlich aus: Jeder kann ein Programm veröffentlichen und Personen um Zugriff bitten. Nennen Sie die Programme in clients, oder lassen Sie „known“.`,
+  'program-scope-without-text': ({ backend, scope }) =>
+    `Der Scope ${scope} von ${backend} hat keinen Text außer seiner Kennung: Wer ihn erlaubt, liest nicht, was er bedeutet.`,
   'anonymous-signup-with-required-provider': () =>
     'Die offene Registrierung ist an, obwohl ein Anbieter erforderlich ist: Jeder kann Konten anlegen, die nichts nützen, bis der Anbieter verbunden ist.',
   'invitations-with-anonymous-signup': () =>

@@ -93,6 +93,8 @@ export const messages: Messages = {
   'backend-allowed': ({ name }) => `${name}: Die Sitzungen erhalten Tokens.`,
   'backend-refused': ({ name, provider, code }, words) =>
     `${name}: Die Sitzungen erhalten kein Token (${provider === null ? '' : `${words.provider(provider)}: `}${words.reason(code)}).`,
+  'backend-programs': ({ name, programs }) =>
+    `${name}: Dort handeln Programme für die Person: ${programs.join(', ')}.`,
   'login-allowed': ({ method }, { provider }) => `Anmeldung mit ${provider(method)}: erlaubt.`,
   'login-refused': ({ method, variable, code }, { provider, reason }) =>
     `Anmeldung mit ${provider(method)}: abgelehnt wegen ${variable} (${reason(code)}).`,
