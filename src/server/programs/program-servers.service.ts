@@ -1,7 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { ConfigType } from '@nestjs/config';
 import { AppError } from '../../common/errors.js';
-import type { ProgramScope } from '../../core/policy/programs/program-scopes.js';
 import { judgeProgram, type ProgramRules } from '../../core/policy/programs/programs.js';
 import { httpConfig } from '../config/http.config.js';
 import type { ResourceServerSettings } from '../config/resource-servers/resource-servers-file.js';
@@ -41,15 +40,6 @@ export class ProgramServersService {
       throw new AppError('invalid-target');
     }
     return found;
-  }
-
-  /** Returns the name of a backend that may be gone from the configuration. */
-  nameOf(id: string): string {
-    return this.all.find(({ server }) => server.id === id)?.server.name ?? id;
-  }
-
-  scopeOf(id: string, scope: string): ProgramScope | undefined {
-    return this.all.find(({ server }) => server.id === id)?.programs.scopes[scope];
   }
 
   /** A grant of kind `file` has no client that the configuration names. */

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { decodeProtectedHeader } from 'jose';
 import { AppError } from '../../common/errors.js';
 import { Clock } from '../../common/runtime/clock.js';
+import { describeGrant } from '../../core/policy/programs/describe-grant.js';
 import { ProgramGrantRepository } from '../storage/repositories/programs/program-grant.repository.js';
 import { ProgramTokenRepository } from '../storage/repositories/programs/program-token.repository.js';
 import { GrantEndsService } from './grant-ends.service.js';
@@ -23,15 +24,8 @@ export class ProgramsService {
   /** Returns the grants, newest first. */
   async list(accountId: string): Promise<GrantDto[]> {
     const grants = await this.grants.list(accountId, new Date(this.clock.now()));
-    return grants.map(({ clientId, clientName, resourceServer, scopes, ...grant }) => ({
-      ...grant,
-      client: { id: clientId, name: clientName },
-      resource: { id: resourceServer, name: this.servers.nameOf(resourceServer) },
-      scopes: scopes.map((id) => {
-        const known = this.servers.scopeOf(resourceServer, id);
-        return { id, text: known?.text ?? id, requires: [...(known?.requires ?? [])] };
-      }),
-    }));
+    const backends = this.servers.all.map(({ server }) => server);
+    return grants.map((grant) => describeGrant(grant, backends));
   }
 
   /** @throws AppError `not-found` */

@@ -151,11 +151,10 @@ describe('the programs of an account for administrators', () => {
     expect(listed).toHaveLength(2);
     expect(listed[0]).toEqual({
       id: expect.any(String),
-      clientId: 'inspector',
-      clientName: 'Inspector',
+      client: { id: 'inspector', name: 'Inspector' },
       redirectUri: expect.stringContaining('http://127.0.0.1'),
-      resourceServer: 'notes',
-      scopes: ['notes:read'],
+      resource: { id: 'notes', name: 'notes' },
+      scopes: [{ id: 'notes:read', text: 'Read your notes', requires: [] }],
       kind: 'code',
       method: 'key_challenge',
       createdAt: expect.any(Number),

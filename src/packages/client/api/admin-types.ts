@@ -540,6 +540,42 @@ export interface components {
             client: components["schemas"]["SessionClientDto"];
             address: string | null;
         };
+        AdministeredClientDto: {
+            /** @description Client id. */
+            id: string;
+            /** @description As the program named itself, which proves nothing. */
+            name: string;
+        };
+        AdministeredResourceDto: {
+            /** @description Client id of the backend. */
+            id: string;
+            name: string;
+        };
+        AdministeredScopeDto: {
+            id: string;
+            /** @description In words, as the operator configured them. */
+            text: string;
+        };
+        AdministeredProgramDto: {
+            id: string;
+            client: components["schemas"]["AdministeredClientDto"];
+            /** @description The address that receives its codes. */
+            redirectUri: string;
+            resource: components["schemas"]["AdministeredResourceDto"];
+            scopes: components["schemas"]["AdministeredScopeDto"][];
+            /** @enum {string} */
+            kind: "code" | "file";
+            /** @description The method of the login that approved it. */
+            method: string;
+            /** @description Unix milliseconds. */
+            createdAt: number;
+            /** @description Its last token, Unix milliseconds. */
+            lastUsedAt: number;
+            /** @description The address that asked for its last token. */
+            lastAddress: string | null;
+            /** @description Unix milliseconds. */
+            expiresAt: number;
+        };
         StatementDto: {
             /** @description For programs. */
             code: string;
@@ -622,6 +658,8 @@ export interface components {
             lastSeenAt: number;
             /** @description Newest first. */
             sessions: components["schemas"]["AdminSessionDto"][];
+            /** @description Programs that may act for the account, newest first; absent where no backend accepts any. */
+            programs?: components["schemas"]["AdministeredProgramDto"][];
             explain: components["schemas"]["AccountExplanationDto"];
         };
         ReasonDto: {
@@ -805,28 +843,6 @@ export interface components {
             resourceServers: components["schemas"]["PlannedResourceServerDto"][];
             /** @description The changed policy. */
             policy: components["schemas"]["AdminPolicyDto"];
-        };
-        AdministeredProgramDto: {
-            id: string;
-            clientId: string;
-            /** @description As the program named itself. */
-            clientName: string;
-            redirectUri: string;
-            /** @description Client id of the backend. */
-            resourceServer: string;
-            scopes: string[];
-            /** @enum {string} */
-            kind: "code" | "file";
-            /** @description The method of the login that approved it. */
-            method: string;
-            /** @description Unix milliseconds. */
-            createdAt: number;
-            /** @description Its last token, Unix milliseconds. */
-            lastUsedAt: number;
-            /** @description The address that asked for its last token. */
-            lastAddress: string | null;
-            /** @description Unix milliseconds. */
-            expiresAt: number;
         };
         AdministeredProgramListDto: {
             programs: components["schemas"]["AdministeredProgramDto"][];

@@ -10,6 +10,7 @@ import {
   ACCOUNT_STATES,
   type AccountState,
 } from '../../storage/repositories/account-search.repository.js';
+import { AdministeredProgramDto } from './admin-programs.dto.js';
 
 const TIME = 'Unix milliseconds.';
 
@@ -179,6 +180,14 @@ export class AccountExplanationDto {
 export class AdministeredAccountDto extends AccountFactsDto {
   @ApiProperty({ type: [AdminSessionDto], description: 'Newest first.' })
   sessions!: readonly AdminSessionDto[];
+
+  @ApiProperty({
+    type: [AdministeredProgramDto],
+    required: false,
+    description:
+      'Programs that may act for the account, newest first; absent where no backend accepts any.',
+  })
+  programs?: readonly AdministeredProgramDto[];
 
   @ApiProperty() explain!: AccountExplanationDto;
 }

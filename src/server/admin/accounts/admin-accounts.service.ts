@@ -5,6 +5,7 @@ import { Clock } from '../../../common/runtime/clock.js';
 import { isUuid, UUID } from '../../../common/uuid.js';
 import { orRefuse } from '../../../common/errors.js';
 import { explainAccount } from '../../../core/policy/findings/explain-account.js';
+import { describeGrant } from '../../../core/policy/programs/describe-grant.js';
 import { acceptsPrograms } from '../../../core/policy/programs/programs.js';
 import { ProgramGrantRepository } from '../../storage/repositories/programs/program-grant.repository.js';
 import {
@@ -73,9 +74,10 @@ export class AdminAccountsService {
     const sessions = await this.sessions.list(account.id, new Date(now));
     const activity = await this.sessions.activityOf([id], new Date(now));
     const { policy } = this.admission;
-    const grants = acceptsPrograms(policy.resourceServers) && {
-      grants: await this.grants.list(id, new Date(now)),
-    };
+    const { resourceServers } = policy;
+    const grants = acceptsPrograms(resourceServers)
+      ? await this.grants.list(id, new Date(now))
+      : null;
     return {
       ...factsOf(account),
       lastSeenAt: activity.get(id)?.lastSeenAt ?? account.createdAt,
@@ -83,7 +85,10 @@ export class AdminAccountsService {
         ...session,
         client: { name, platform },
       })),
-      explain: explainAccount(policy, { ...account, ...grants }, now),
+      ...(grants !== null && {
+        programs: grants.map((grant) => describeGrant(grant, resourceServers)),
+      }),
+      explain: explainAccount(policy, { ...account, grants: grants ?? [] }, now),
     };
   }
 }

@@ -1,13 +1,28 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { ApiTextOrNull } from '../../http/route-docs.js';
 
+class AdministeredClientDto {
+  @ApiProperty({ description: 'Client id.' }) id!: string;
+  @ApiProperty({ description: 'As the program named itself, which proves nothing.' })
+  name!: string;
+}
+
+class AdministeredResourceDto {
+  @ApiProperty({ description: 'Client id of the backend.' }) id!: string;
+  @ApiProperty() name!: string;
+}
+
+class AdministeredScopeDto {
+  @ApiProperty() id!: string;
+  @ApiProperty({ description: 'In words, as the operator configured them.' }) text!: string;
+}
+
 export class AdministeredProgramDto {
   @ApiProperty() id!: string;
-  @ApiProperty() clientId!: string;
-  @ApiProperty({ description: 'As the program named itself.' }) clientName!: string;
-  @ApiProperty() redirectUri!: string;
-  @ApiProperty({ description: 'Client id of the backend.' }) resourceServer!: string;
-  @ApiProperty({ type: [String] }) scopes!: readonly string[];
+  @ApiProperty() client!: AdministeredClientDto;
+  @ApiProperty({ description: 'The address that receives its codes.' }) redirectUri!: string;
+  @ApiProperty() resource!: AdministeredResourceDto;
+  @ApiProperty({ type: [AdministeredScopeDto] }) scopes!: readonly AdministeredScopeDto[];
   @ApiProperty({ enum: ['code', 'file'] }) kind!: 'code' | 'file';
   @ApiProperty({ description: 'The method of the login that approved it.' }) method!: string;
   @ApiProperty({ description: 'Unix milliseconds.' }) createdAt!: number;

@@ -1,8 +1,11 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
+import type { ConfigType } from '@nestjs/config';
 import { AuditService } from '../../audit/audit.service.js';
 import { IdentityEvents } from '../../auth/identity.events.js';
 import { Clock } from '../../../common/runtime/clock.js';
 import { orRefuse } from '../../../common/errors.js';
+import { describeGrant } from '../../../core/policy/programs/describe-grant.js';
+import { resourceServersConfig } from '../../config/resource-servers/resource-servers.config.js';
 import { ProgramGrantRepository } from '../../storage/repositories/programs/program-grant.repository.js';
 import type { AdminOrigin } from '../access/admin-caller.js';
 import type { ActAnswerDto } from './admin-accounts.dto.js';
@@ -16,11 +19,14 @@ export class AdminProgramsService {
     private readonly events: IdentityEvents,
     private readonly audit: AuditService,
     private readonly clock: Clock,
+    @Inject(resourceServersConfig.KEY)
+    private readonly servers: ConfigType<typeof resourceServersConfig>,
   ) {}
 
   /** Returns the grants whose code was used, newest first. */
   async list(accountId: string): Promise<AdministeredProgramListDto> {
-    return { programs: await this.grants.list(accountId, new Date(this.clock.now())) };
+    const grants = await this.grants.list(accountId, new Date(this.clock.now()));
+    return { programs: grants.map((grant) => describeGrant(grant, this.servers)) };
   }
 
   /** @throws AppError `not-found` for a grant that has ended, or of another account */
