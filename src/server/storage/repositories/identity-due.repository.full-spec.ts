@@ -4,6 +4,7 @@ import { createStore, type Store } from '../../../../test/fixtures/programs/stor
 import { resolveSettings } from '../../config/resolve-settings.js';
 import { dataSourceOptions } from '../data-source.js';
 import { DatabaseService } from '../database.service.js';
+import { IdentityEntity } from '../entities/identity.entity.js';
 import { IdentityCredentialsService } from '../sealing/identity-credentials.service.js';
 import { MasterKeys } from '../sealing/master-keys.js';
 import { SealedBoxService } from '../sealing/sealed-box.service.js';
@@ -30,6 +31,7 @@ describe(IdentityDueRepository, () => {
     identities = new IdentityDueRepository(
       new DatabaseService(source),
       new IdentityCredentialsService(box),
+      source.getRepository(IdentityEntity),
     );
   });
   afterAll(async () => {

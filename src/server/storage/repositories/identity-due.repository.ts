@@ -1,4 +1,6 @@
 import { Injectable } from '@nestjs/common';
+import { InjectRepository } from '@nestjs/typeorm';
+import { In, type FindOptionsWhere, type Repository } from 'typeorm';
 import type { AuditEvent } from '../../../core/policy/audit-event.js';
 import { CERTIFICATES } from '../../../core/policy/admission/admission.js';
 import type { CertificateRecord } from '../../../core/policy/certificate/certificate-record.js';
@@ -11,6 +13,7 @@ import type {
   ScheduledRecord,
 } from '../../../core/policy/eligibility/offboarding.js';
 import { DatabaseService } from '../database.service.js';
+import { IdentityEntity } from '../entities/identity.entity.js';
 import { IdentityCredentialsService } from '../sealing/identity-credentials.service.js';
 
 /** An identity that only this process may re-check, until its lease ends. */
@@ -70,6 +73,7 @@ export class IdentityDueRepository {
   constructor(
     private readonly database: DatabaseService,
     private readonly sealing: IdentityCredentialsService,
+    @InjectRepository(IdentityEntity) private readonly identities: Repository<IdentityEntity>,
   ) {}
 
   /** Leases up to `limit` identities of a provider. @param aheadMs includes those due within it */
@@ -124,11 +128,9 @@ export class IdentityDueRepository {
    */
   async saveCredentials(identity: LeasedIdentity, credentials: string): Promise<boolean> {
     const sealed = this.sealing.seal(identity.accountId, identity.provider, credentials);
-    const saved = await this.database.query(
-      `UPDATE "identity" SET "credentials" = $3 WHERE "id" = $1 AND "lease_until" = $2 RETURNING 1`,
-      [identity.id, identity.leaseUntil, sealed],
-    );
-    return saved.length === 1;
+    const { id, leaseUntil } = identity;
+    const { affected } = await this.identities.update({ id, leaseUntil }, { credentials: sealed });
+    return affected === 1;
   }
 
   /**
@@ -222,33 +224,24 @@ export class IdentityDueRepository {
   }
 
   /** @returns the number of identities that became due */
-  async makeTheseDue(ids: readonly string[]): Promise<number> {
-    const made = await this.database.query(
-      `UPDATE "identity" SET "eligibility_next_check_at" = ${DUE_NOW}
-       WHERE "id" = ANY($1::uuid[]) RETURNING 1`,
-      [ids],
-    );
-    return made.length;
+  makeTheseDue(ids: readonly string[]): Promise<number> {
+    return this.setDue({ id: In(ids) });
   }
 
   /** @returns the number of identities that became due */
-  async makeAllDue(provider: string): Promise<number> {
-    const made = await this.database.query(
-      `UPDATE "identity" SET "eligibility_next_check_at" = ${DUE_NOW}
-       WHERE "provider" = $1 RETURNING 1`,
-      [provider],
-    );
-    return made.length;
+  makeAllDue(provider: string): Promise<number> {
+    return this.setDue({ provider });
   }
 
   /** @returns the number of identities that became due: 0 when no account has this one */
-  async makeDue(provider: string, subject: string): Promise<number> {
-    const made = await this.database.query(
-      `UPDATE "identity" SET "eligibility_next_check_at" = ${DUE_NOW}
-       WHERE "provider" = $1 AND "subject" = $2 RETURNING 1`,
-      [provider, subject],
-    );
-    return made.length;
+  makeDue(provider: string, subject: string): Promise<number> {
+    return this.setDue({ provider, subject });
+  }
+
+  private async setDue(which: FindOptionsWhere<IdentityEntity>): Promise<number> {
+    const due = { eligibilityNextCheckAt: () => DUE_NOW };
+    const { affected = 0 } = await this.identities.update(which, due);
+    return affected;
   }
 
   /**

@@ -1,5 +1,7 @@
 import { Injectable } from '@nestjs/common';
+import { In } from 'typeorm';
 import type { Transaction } from '../../database.service.js';
+import { DirectoryPersonEntity } from '../../entities/directory-person.entity.js';
 import { DirectoryNameRepository } from './directory-name.repository.js';
 import {
   isNameMatch,
@@ -98,7 +100,8 @@ export class DirectoryLinkRepository {
     const found = await this.find(tx, match, person);
     if (found.isLinked || found.isAmbiguous !== person.isAmbiguous) {
       const subject = found.isLinked ? found.subject : null;
-      await setLink(tx, person.id, subject, found.isAmbiguous);
+      const { isAmbiguous } = found;
+      await tx.manager.update(DirectoryPersonEntity, { id: person.id }, { subject, isAmbiguous });
     }
     return found;
   }
@@ -142,14 +145,15 @@ export class DirectoryLinkRepository {
       return null;
     }
     const deleted = people.filter(({ isDeleted }) => isDeleted).map((one) => one.id);
-    await tx.query(`DELETE FROM "directory_person" WHERE "id" = ANY($1::uuid[])`, [deleted]);
+    await tx.manager.delete(DirectoryPersonEntity, { id: In(deleted) });
     const [person, ...twins] = people.filter(({ isDeleted }) => !isDeleted);
     if (person === undefined) {
       return { isAllowed: false, personId: first.id };
     }
     const isAmbiguous =
       twins.length > 0 || (await hasOtherIdentity(tx, match, person.id, provider, subject));
-    await setLink(tx, person.id, isAmbiguous ? null : subject, isAmbiguous);
+    const linked = { subject: isAmbiguous ? null : subject, isAmbiguous };
+    await tx.manager.update(DirectoryPersonEntity, { id: person.id }, linked);
     const { word } = person;
     return isAmbiguous || word === null ? null : { isAllowed: word, personId: person.id };
   }
@@ -173,11 +177,7 @@ async function unlink(tx: Transaction, id: string): Promise<void> {
 
 async function isLinked(tx: Transaction, provider: string, subject: string): Promise<boolean> {
   await lockLinks(tx, provider, [subject]);
-  const linked = await tx.query(
-    `SELECT 1 FROM "directory_person" WHERE "provider" = $1 AND "subject" = $2`,
-    [provider, subject],
-  );
-  return linked.length > 0;
+  return tx.manager.existsBy(DirectoryPersonEntity, { provider, subject });
 }
 
 async function hasOtherIdentity(
@@ -194,16 +194,4 @@ async function hasOtherIdentity(
     [provider, personId, subject],
   );
   return others.length > 0;
-}
-
-async function setLink(
-  tx: Transaction,
-  id: string,
-  subject: string | null,
-  isAmbiguous: boolean,
-): Promise<void> {
-  await tx.query(
-    `UPDATE "directory_person" SET "subject" = $2, "is_ambiguous" = $3 WHERE "id" = $1`,
-    [id, subject, isAmbiguous],
-  );
 }

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { In } from 'typeorm';
 import { lowerAscii } from '../../../../common/lower-ascii.js';
 import {
   isAmbiguous,
@@ -7,6 +8,8 @@ import {
   type NamedSubject,
 } from '../../../../core/policy/eligibility/recycled-names.js';
 import type { SqlRunner, Transaction } from '../../database.service.js';
+import { DirectoryPersonEntity } from '../../entities/directory-person.entity.js';
+import { IdentitySignalEntity } from '../../entities/identity-signal.entity.js';
 import {
   bears,
   isOfOtherId,
@@ -134,7 +137,8 @@ export class DirectoryNameRepository {
     const name = lowerAscii(proven);
     await lockNames(tx, provider, [name]);
     await lockLinks(tx, provider, [subject]);
-    if (await isRefused(tx, provider, subject)) {
+    const refusal = { provider, subject, source: 'directory', isAllowed: false } as const;
+    if (await tx.manager.existsBy(IdentitySignalEntity, refusal)) {
       return null;
     }
     // A request that has locked a row waits for the names, and matches the person after this transaction.
@@ -163,7 +167,7 @@ export class DirectoryNameRepository {
   ): Promise<DirectoryWord | null> {
     const refusing = people.filter(({ isLinked, isEnded }) => !isLinked && !isEnded);
     const deleted = refusing.filter(({ isDeleted }) => isDeleted).map(({ id }) => id);
-    await tx.query(`DELETE FROM "directory_person" WHERE "id" = ANY($1::uuid[])`, [deleted]);
+    await tx.manager.delete(DirectoryPersonEntity, { id: In(deleted) });
     const live = refusing.filter(({ isDeleted }) => !isDeleted);
     for (const { id } of live) {
       await link(tx, id, subject, true);
@@ -214,19 +218,8 @@ async function link(tx: Transaction, id: string, subject: string, isProven = fal
 }
 
 async function setAmbiguous(tx: Transaction, id: string, isAmbiguous: boolean): Promise<void> {
-  await tx.query(
-    `UPDATE "directory_person" SET "is_ambiguous" = $2 WHERE "id" = $1 AND "is_ambiguous" <> $2`,
-    [id, isAmbiguous],
-  );
-}
-
-async function isRefused(tx: Transaction, provider: string, subject: string): Promise<boolean> {
-  const refusals = await tx.query(
-    `SELECT 1 FROM "identity_signal" WHERE "provider" = $1 AND "subject" = $2
-       AND "source" = 'directory' AND NOT "is_allowed"`,
-    [provider, subject],
-  );
-  return refusals.length > 0;
+  const differs = { id, isAmbiguous: !isAmbiguous };
+  await tx.manager.update(DirectoryPersonEntity, differs, { isAmbiguous });
 }
 
 /** Without a lock: a request that changes a person meanwhile waits for the names. */

@@ -4,6 +4,7 @@ import type { SignalFact, SignalSource } from '../../../../core/policy/eligibili
 import type { SubjectName } from '../../../../core/policy/eligibility/subject-identifier.js';
 import { holdAccounts, nextUpdateSeq } from '../../account-row.js';
 import { DatabaseService, type SqlRunner, type Transaction } from '../../database.service.js';
+import { IdentitySignalEntity } from '../../entities/identity-signal.entity.js';
 import { insertAuditEvents } from '../audit.repository.js';
 import { tokenEvent } from '../push-token.repository.js';
 import { AUTHENTICATED_AT, AUTHENTICATED_BY } from '../session.repository.js';
@@ -167,11 +168,8 @@ export class IdentitySignalRepository {
 
   /** Removes a yes of a subject that its source no longer reports. */
   async withdraw(tx: Transaction, of: SignalSubject, source: SignalSource): Promise<void> {
-    await tx.query(
-      `DELETE FROM "identity_signal"
-       WHERE "provider" = $1 AND "subject" = $2 AND "source" = $3 AND "is_allowed"`,
-      [of.provider, of.subject, source],
-    );
+    const { provider, subject } = of;
+    await tx.manager.delete(IdentitySignalEntity, { provider, subject, source, isAllowed: true });
   }
 
   /**

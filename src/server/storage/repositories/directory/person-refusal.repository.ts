@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { In, IsNull } from 'typeorm';
 import { isUuid } from '../../../../common/uuid.js';
 import type { AuditEvent } from '../../../../core/policy/audit-event.js';
 import type { DirectoryRules } from '../../../../core/policy/eligibility/provider-rules.js';
@@ -6,6 +7,7 @@ import type { ActOrigin } from '../account-admin.repository.js';
 import { insertAuditEvents } from '../audit.repository.js';
 import { removeEmailRefusals } from '../signals/email-signals.js';
 import { DatabaseService, type Transaction } from '../../database.service.js';
+import { DirectoryPersonEntity } from '../../entities/directory-person.entity.js';
 
 type Match = DirectoryRules['match'];
 
@@ -74,23 +76,19 @@ export class PersonRefusalRepository {
 
   /** The directory's people stay: a later request about them finds them. Deleted ones have no use. */
   private async endOfDirectory(
-    tx: Transaction,
+    { manager }: Transaction,
     people: readonly FoundPerson[],
     now: Date,
   ): Promise<boolean> {
     const idsOf = (isDeleted: boolean): string[] =>
       people.filter((person) => person.isDeleted === isDeleted).map(({ id }) => id);
-    const marked = await tx.query(
-      `UPDATE "directory_person" SET "refusal_ended_at" = $2
-       WHERE "id" = ANY($1::uuid[]) AND "subject" IS NULL AND NOT "is_active"
-         AND "refusal_ended_at" IS NULL RETURNING 1`,
-      [idsOf(false), now],
+    const marked = await manager.update(
+      DirectoryPersonEntity,
+      { id: In(idsOf(false)), subject: IsNull(), isActive: false, refusalEndedAt: IsNull() },
+      { refusalEndedAt: now },
     );
-    const deleted = await tx.query(
-      `DELETE FROM "directory_person" WHERE "id" = ANY($1::uuid[]) RETURNING 1`,
-      [idsOf(true)],
-    );
-    return marked.length > 0 || deleted.length > 0;
+    const deleted = await manager.delete(DirectoryPersonEntity, { id: In(idsOf(true)) });
+    return marked.affected !== 0 || deleted.affected !== 0;
   }
 
   private async endOfSubjects(

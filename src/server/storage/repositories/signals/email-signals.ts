@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto';
+import { In, LessThanOrEqual } from 'typeorm';
 import { lowerAscii } from '../../../../common/lower-ascii.js';
 import { lockNamed } from '../../advisory-locks.js';
 import type { Transaction } from '../../database.service.js';
+import { EmailSignalEntity } from '../../entities/identity-signal.entity.js';
 import type {
   IdentitySignalRepository,
   SignalSubject,
@@ -109,11 +111,8 @@ export async function removeOlderYes(
   emails: readonly string[],
   at: Date,
 ): Promise<void> {
-  await tx.query(
-    `DELETE FROM "email_signal" WHERE "provider" = $1 AND "email_hash" = ANY($2::bytea[])
-       AND "is_allowed" AND "at" <= $3`,
-    [provider, emails.map(hashOf), at],
-  );
+  const older = { isAllowed: true, at: LessThanOrEqual(at) };
+  await tx.manager.delete(EmailSignalEntity, { ...of(provider, emails), ...older });
 }
 
 /** Removes the events about addresses that now belong to other people. */
@@ -122,10 +121,7 @@ export async function removeEmailSignals(
   provider: string,
   emails: readonly string[],
 ): Promise<void> {
-  await tx.query(
-    `DELETE FROM "email_signal" WHERE "provider" = $1 AND "email_hash" = ANY($2::bytea[])`,
-    [provider, emails.map(hashOf)],
-  );
+  await tx.manager.delete(EmailSignalEntity, of(provider, emails));
 }
 
 /** Removes refusals, as an administrator decides. @returns true if there were any */
@@ -134,12 +130,13 @@ export async function removeEmailRefusals(
   provider: string,
   emails: readonly string[],
 ): Promise<boolean> {
-  const removed = await tx.query(
-    `DELETE FROM "email_signal"
-     WHERE "provider" = $1 AND "email_hash" = ANY($2::bytea[]) AND NOT "is_allowed" RETURNING 1`,
-    [provider, emails.map(hashOf)],
-  );
-  return removed.length > 0;
+  const refusals = { ...of(provider, emails), isAllowed: false };
+  const { affected } = await tx.manager.delete(EmailSignalEntity, refusals);
+  return affected !== 0;
+}
+
+function of(provider: string, emails: readonly string[]) {
+  return { provider, emailHash: In(emails.map(hashOf)) };
 }
 
 function hashOf(email: string): Buffer {

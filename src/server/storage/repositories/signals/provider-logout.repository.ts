@@ -1,9 +1,11 @@
 import { createHash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
+import { In, MoreThan } from 'typeorm';
 import type { SignalOrigin } from '../../../../core/policy/audit-event.js';
 import type { SubjectName } from '../../../../core/policy/eligibility/subject-identifier.js';
 import { holdAccounts } from '../../account-row.js';
 import { DatabaseService, type Transaction } from '../../database.service.js';
+import { SessionEntity } from '../../entities/session.entity.js';
 import {
   IdentitySignalRepository,
   type EndedSession,
@@ -130,21 +132,10 @@ export class ProviderLogoutRepository {
         effects.push(...(effect === null ? [] : [effect]));
       }
       const accountIds = effects.map(({ accountId }) => accountId);
-      return { effects, hasSessions: await haveSessions(tx, accountIds, now) };
+      const left = { accountId: In(accountIds), expiresAt: MoreThan(now) };
+      return { effects, hasSessions: await tx.manager.existsBy(SessionEntity, left) };
     });
   }
-}
-
-async function haveSessions(
-  tx: Transaction,
-  accountIds: readonly string[],
-  now: Date,
-): Promise<boolean> {
-  const left = await tx.query(
-    `SELECT 1 FROM "session" WHERE "account_id" = ANY($1::uuid[]) AND "expires_at" > $2 LIMIT 1`,
-    [accountIds, now],
-  );
-  return left.length > 0;
 }
 
 interface EndOfProviderSession {
