@@ -5,7 +5,6 @@ import { Random } from '../../../../common/runtime/random.js';
 import type { DirectoryRules } from '../../../../core/policy/eligibility/provider-rules.js';
 import { Parameters, readPage } from '../../bounded-page.js';
 import { DatabaseService, type SqlRunner, type Transaction } from '../../database.service.js';
-import { DirectoryPersonEntity } from '../../entities/directory-person.entity.js';
 
 export interface DirectoryEmail {
   readonly value: string;
@@ -147,7 +146,7 @@ export class DirectoryPersonRepository {
   }
 
   async remove(tx: Transaction, { id }: DirectoryPerson): Promise<void> {
-    await tx.manager.delete(DirectoryPersonEntity, { id });
+    await tx.query(`DELETE FROM "directory_person" WHERE "id" = $1`, [id]);
   }
 
   /** Keeps what a first login is matched by: the person may still sign in at the provider. */
