@@ -34,7 +34,7 @@ const TOOLS = {
   write_note: {
     scope: 'notes:write',
     config: { description: 'Adds a note.', inputSchema: { text: z.string().max(1000) } },
-    run(account, { text }) {
+    run: (account, { text }) => {
       notes.set(account, [...(notes.get(account) ?? []).slice(-99), text]);
       changes.emit(account);
       return ['Added.'];

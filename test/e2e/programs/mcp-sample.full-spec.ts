@@ -103,8 +103,8 @@ describe('docs/samples/mcp', () => {
     await use(program, 'write_note', { text: 'buy milk' });
     expect((await reader?.read())?.value).toContain('Notes changed.');
 
-    const [{ id = '' } = {}] = await programsOf(server, token);
-    await call(server, 'DELETE', `/v1/account/programs/${id}`, { token });
+    const [grant] = await programsOf(server, token);
+    await call(server, 'DELETE', `/v1/account/programs/${grant?.id}`, { token });
     await expect(reader?.read()).rejects.toThrow('terminated');
     expect((await post(program, toolCall('read_notes'))).status).toBe(401);
   });
