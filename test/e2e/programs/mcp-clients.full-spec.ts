@@ -46,9 +46,9 @@ function version1(store: ProgramStore): Program {
   };
 }
 
-function version2(store: ProgramStore): Program {
+function version2(store: ProgramStore, mode: 'legacy' | 'auto' = 'legacy'): Program {
   const transport = new Transport2(new URL(fixture.resource), { authProvider: store });
-  const client = new Client2(INFO);
+  const client = new Client2(INFO, { versionNegotiation: { mode } });
   const errors: string[] = [];
   client.onerror = ({ message }) => errors.push(message);
   return {
@@ -83,6 +83,7 @@ inChromium('a program made with an SDK of MCP', () => {
   it.each([
     ['1.32.2', version1],
     ['2.4.0', version2],
+    ['2.4.0 (probing for 2026-07-28)', (store: ProgramStore) => version2(store, 'auto')],
   ])(
     'goes with %s from 401 to a tool, asks for more, and ends with its person',
     async (version, make) => {
