@@ -201,7 +201,7 @@ export class AuthService implements OnModuleInit {
   }
 
   private async authenticateCold(token: string): Promise<Access> {
-    const claims = await this.tokens.verify(token);
+    const claims = this.tokens.verify(token);
     const load = async (readAt: Moment): Promise<Access | AppError> =>
       this.judge(claims, await this.factsOf(claims), readAt);
     return this.requireAccess(await this.cache.load(claims.accountId, token, load));

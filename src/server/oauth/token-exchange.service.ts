@@ -38,7 +38,7 @@ export class TokenExchangeService {
     if (server === undefined) {
       throw new AppError('invalid-target');
     }
-    const claims = await this.sessionTokens.verify(token);
+    const claims = this.sessionTokens.verify(token);
     await this.limits.count('perAccount', claims.accountId);
     const { accountId, sessionId } = claims;
     const key = { accountId, sessionId, resourceServer: server.id };
