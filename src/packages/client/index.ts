@@ -120,6 +120,8 @@ export * from './approvals/ask-and-wait.js';
 export * from './approvals/judge-answers.js';
 export * from './approvals/marked-text.js';
 export * from './approvals/show-request.js';
+export * from './programs/program-host.js';
+export type * from './programs/program-routes.js';
 export {
   connectUpdates,
   UpdateConnection,

@@ -5,18 +5,26 @@ import { RateLimitService } from '../auth/rate-limit.service.js';
 import { AppError, orRefuse } from '../../common/errors.js';
 import { Runtime } from '../../common/runtime/runtime.js';
 import { isFreshLogin } from '../../core/policy/admission/access.js';
-import { isGrantable } from '../../core/policy/programs/program-scopes.js';
+import { isGrantable, withRequired } from '../../core/policy/programs/program-scopes.js';
 import {
   APPROVAL_LOGIN_MS,
   CODE_LIFETIME_MS,
+  FILE_CLIENT,
+  IDLE_GRANT_MS,
   type ProgramRules,
 } from '../../core/policy/programs/programs.js';
 import { ProgramApprovalRepository } from '../storage/repositories/programs/program-approval.repository.js';
 import { answerAddress, type AuthorizationRequest } from './authorization-request.js';
-import { ProgramServersService } from './program-servers.service.js';
-import type { ApprovalDto, AuthorizationRequestDto } from './programs.dto.js';
+import { ProgramServersService, type ProgramServer } from './program-servers.service.js';
+import type {
+  ApprovalDto,
+  AuthorizationRequestDto,
+  NewProgramFileDto,
+  ProgramFileDto,
+} from './programs.dto.js';
+import { refreshTokenOf } from './refresh-token.js';
 
-/** Shows the requests of programs to people, and takes their answers. */
+/** Shows the requests of programs to people, takes their answers, and grants files without a request. */
 @Injectable()
 export class ProgramApprovalService {
   constructor(
@@ -42,10 +50,7 @@ export class ProgramApprovalService {
       client: request.client,
       redirectUri: request.redirectUri,
       resource: { id: server.id, name: server.name },
-      scopes: request.scopes.flatMap((scope) => {
-        const known = programs.scopes[scope];
-        return known === undefined ? [] : [{ id: scope, ...known, requires: [...known.requires] }];
-      }),
+      scopes: describedScopes(request.scopes, programs),
       expiresAt: request.expiresAt,
       grantExpiresAt: Math.min(now + programs.maxGrantSeconds * 1000, certificateEnd ?? Infinity),
     };
@@ -63,9 +68,7 @@ export class ProgramApprovalService {
     address: string,
   ): Promise<string> {
     const now = this.runtime.clock.now();
-    if (!isFreshLogin(caller.loggedInAt, APPROVAL_LOGIN_MS, now)) {
-      throw new AppError('fresh-login-required');
-    }
+    requireFreshLogin(caller, now);
     const code = this.runtime.random.secret();
     const { request, event } = await this.approvals.approve<AuthorizationRequest>(
       id,
@@ -78,20 +81,74 @@ export class ProgramApprovalService {
         // Only approvals count; one too many is rolled back.
         await this.limits.count('programApprovalPerAccount', caller.accountId);
         return {
-          ...{ accountId: caller.accountId, sessionId: caller.sessionId, address, code },
+          ...{ accountId: caller.accountId, sessionId: caller.sessionId, address },
           resourceServer: server.id,
           clientId: shown.client.id,
           clientName: shown.client.name,
-          redirectUri: shown.redirectUri,
           scopes: shown.scopes.filter((scope) => approval.scopes.includes(scope)),
-          codeChallenge: shown.codeChallenge,
-          codeExpiresAt: new Date(now + CODE_LIFETIME_MS),
+          code: {
+            ...{ text: code, challenge: shown.codeChallenge, redirectUri: shown.redirectUri },
+            expiresAt: new Date(now + CODE_LIFETIME_MS),
+          },
           grantedUntil: new Date(now + programs.maxGrantSeconds * 1000),
         };
       },
     );
     this.audit.log(event);
     return answerAddress(request.redirectUri, this.servers.issuer, request.state, { code });
+  }
+
+  /**
+   * Grants a program access whose refresh token the person stores: it has no address for a code.
+   * @throws AppError `fresh-login-required`, `invalid-target`, `invalid-scope`, `rate-limited`, and as
+   *   {@link AuthService.judgeFor}
+   */
+  async addFile(
+    caller: Access,
+    { name, resource, scopes: asked, expiresInSeconds }: NewProgramFileDto,
+    address: string,
+  ): Promise<ProgramFileDto> {
+    const now = this.runtime.clock.now();
+    requireFreshLogin(caller, now);
+    const { server, programs } = this.serverOfFile(resource);
+    const scopes = grantedScopes(asked ?? programs.initial, programs);
+    const seconds = Math.min(expiresInSeconds ?? Infinity, programs.maxGrantSeconds);
+    const { accountId, sessionId } = caller;
+    const added = await this.approvals.addFile(accountId, new Date(now), async (tx) => {
+      const { holdsUntil } = await this.auth.judgeFor(server, caller, tx);
+      await this.limits.count('programApprovalPerAccount', accountId);
+      const until = Math.min(holdsUntil, now + IDLE_GRANT_MS);
+      return {
+        grant: {
+          ...{ accountId, sessionId, address, scopes, code: null },
+          ...{ resourceServer: server.id, clientId: FILE_CLIENT, clientName: name },
+          grantedUntil: new Date(now + seconds * 1000),
+        },
+        judgement: { until, rules: this.auth.rulesOf(server) },
+      };
+    });
+    this.audit.log(added.event);
+    return {
+      id: added.id,
+      clientId: FILE_CLIENT,
+      refreshToken: refreshTokenOf(added.refreshKey, added.id, 0),
+      resource: { id: server.id, name: server.name },
+      scopes: describedScopes(scopes, programs),
+      expiresAt: added.grantedUntil.getTime(),
+    };
+  }
+
+  private serverOfFile(id: string): ProgramServer {
+    const accepting = this.servers.all.filter(({ server }) =>
+      this.servers.accepts({ resourceServer: server.id, clientId: FILE_CLIENT }),
+    );
+    const found = accepting.find(({ server }) => server.id === id);
+    if (found === undefined) {
+      const ids = accepting.map(({ server }) => server.id).join(', ') || 'none';
+      const message = `Backends that accept files: ${ids}.`;
+      throw new AppError('invalid-target', { details: [{ path: 'resource', message }] });
+    }
+    return found;
   }
 
   /** @throws AppError `request-expired` */
@@ -103,6 +160,29 @@ export class ProgramApprovalService {
     const answer = { error: 'access_denied' };
     return answerAddress(request.redirectUri, this.servers.issuer, request.state, answer);
   }
+}
+
+/** Applies also where the server demands no fresh logins. */
+function requireFreshLogin({ loggedInAt }: Access, now: number): void {
+  if (!isFreshLogin(loggedInAt, APPROVAL_LOGIN_MS, now)) {
+    throw new AppError('fresh-login-required');
+  }
+}
+
+function describedScopes(ids: readonly string[], { scopes }: ProgramRules) {
+  return ids.flatMap((id) => {
+    const known = scopes[id];
+    return known === undefined ? [] : [{ id, ...known, requires: [...known.requires] }];
+  });
+}
+
+/** Returns these scopes with those that they require. A person's typing error grants nothing else. */
+function grantedScopes(asked: readonly string[], { scopes }: ProgramRules): readonly string[] {
+  if (asked.length === 0 || !asked.every((id) => Object.hasOwn(scopes, id))) {
+    const message = `The backend has: ${Object.keys(scopes).join(', ')}.`;
+    throw new AppError('invalid-scope', { details: [{ path: 'scopes', message }] });
+  }
+  return withRequired(asked, scopes);
 }
 
 /** The answer repeats what was shown, so that a page cannot approve another request by mistake. */

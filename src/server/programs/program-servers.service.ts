@@ -42,12 +42,8 @@ export class ProgramServersService {
     return found;
   }
 
-  /** A grant of kind `file` has no client that the configuration names. */
-  accepts({ resourceServer, clientId, kind }: GrantedTo): boolean {
+  accepts({ resourceServer, clientId }: GrantedTo): boolean {
     const { programs } = this.all.find(({ server }) => server.id === resourceServer) ?? {};
-    return (
-      programs !== undefined &&
-      (kind === 'file' || judgeProgram(clientId, programs, this.configured) !== null)
-    );
+    return programs !== undefined && judgeProgram(clientId, programs, this.configured) !== null;
   }
 }

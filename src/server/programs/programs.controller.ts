@@ -1,16 +1,21 @@
-import { Controller, Delete, Get } from '@nestjs/common';
+import { Body, Controller, Delete, Get, Post, Req } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
+import type { FastifyRequest } from 'fastify';
 import type { Access } from '../auth/auth.service.js';
 import { Caller, OpenToAnyToken } from '../auth/route-access.js';
 import { IdParam } from '../http/id-param.js';
 import { Answers, Refuses, SuccessDto } from '../http/route-docs.js';
-import { GrantListDto } from './programs.dto.js';
+import { ProgramApprovalService } from './program-approval.service.js';
+import { GrantListDto, NewProgramFileDto, ProgramFileDto } from './programs.dto.js';
 import { ProgramsService } from './programs.service.js';
 
 @ApiTags('programs')
 @Controller('v1/account/programs')
 export class ProgramsController {
-  constructor(private readonly programs: ProgramsService) {}
+  constructor(
+    private readonly programs: ProgramsService,
+    private readonly approvals: ProgramApprovalService,
+  ) {}
 
   @ApiOperation({ summary: 'The programs that may act for the account, newest first.' })
   @Get()
@@ -18,6 +23,22 @@ export class ProgramsController {
   @Answers(GrantListDto)
   async list(@Caller() { accountId }: Access): Promise<GrantListDto> {
     return { programs: await this.programs.list(accountId) };
+  }
+
+  @ApiOperation({
+    summary: 'Grants a program access by a refresh token that the person stores in a file.',
+    description:
+      'Needs a login of the last 900 seconds. The token is for the token endpoint, as the client id of the answer.',
+  })
+  @Post()
+  @Answers(ProgramFileDto)
+  @Refuses('fresh-login-required', 'invalid-target', 'invalid-scope')
+  add(
+    @Caller() caller: Access,
+    @Body() file: NewProgramFileDto,
+    @Req() { ip }: FastifyRequest,
+  ): Promise<ProgramFileDto> {
+    return this.approvals.addFile(caller, file, ip);
   }
 
   @ApiOperation({ summary: 'Ends the access of one program at once and everywhere.' })

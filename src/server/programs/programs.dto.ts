@@ -1,5 +1,16 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { ArrayMaxSize, ArrayUnique, IsArray, IsString, MaxLength } from 'class-validator';
+import {
+  ArrayMaxSize,
+  ArrayUnique,
+  IsArray,
+  IsInt,
+  IsOptional,
+  IsString,
+  Matches,
+  Max,
+  MaxLength,
+  Min,
+} from 'class-validator';
 import { ApiTextOrNull } from '../http/route-docs.js';
 
 export class ProgramDto {
@@ -57,7 +68,9 @@ export class RedirectDto {
 export class GrantDto {
   @ApiProperty() id!: string;
   @ApiProperty({ type: ProgramDto }) client!: ProgramDto;
-  @ApiProperty({ description: 'The address that receives its codes.' }) redirectUri!: string;
+  @ApiTextOrNull('The address that receives its codes; null for a file.')
+  redirectUri!: string | null;
+
   @ApiProperty({ type: ProgramResourceDto }) resource!: ProgramResourceDto;
   @ApiProperty({ type: [ProgramScopeDto] }) scopes!: ProgramScopeDto[];
   @ApiProperty({ enum: ['code', 'file'] }) kind!: 'code' | 'file';
@@ -70,6 +83,56 @@ export class GrantDto {
 
 export class GrantListDto {
   @ApiProperty({ type: [GrantDto] }) programs!: GrantDto[];
+}
+
+const LONGEST_SECONDS = 31_536_000;
+
+export class NewProgramFileDto {
+  @ApiProperty({ description: 'Name of the program, 1 to 64 printable characters.' })
+  @Matches(/^[\p{L}\p{M}\p{N}\p{P}\p{S} ]{1,64}$/u, {
+    message: 'name must be 1 to 64 printable characters',
+  })
+  name!: string;
+
+  @ApiProperty({ maxLength: 64, description: 'Client id of the backend.' })
+  @IsString()
+  @MaxLength(64)
+  resource!: string;
+
+  @ApiProperty({
+    type: [String],
+    required: false,
+    description:
+      'Ids of scopes: those that they require are granted, too. Default: the initial ones of the backend.',
+  })
+  @IsOptional()
+  @IsArray()
+  @ArrayMaxSize(100)
+  @IsString({ each: true })
+  scopes?: string[];
+
+  @ApiProperty({
+    ...{ required: false, minimum: 60, maximum: LONGEST_SECONDS },
+    description: 'Default, and at most: the longest time of the backend.',
+  })
+  @IsOptional()
+  @IsInt()
+  @Min(60)
+  @Max(LONGEST_SECONDS)
+  expiresInSeconds?: number;
+}
+
+export class ProgramFileDto {
+  @ApiProperty() id!: string;
+  @ApiProperty({ description: 'For the token endpoint, with the refresh token.' })
+  clientId!: string;
+
+  @ApiProperty({ description: 'Shown once.' }) refreshToken!: string;
+  @ApiProperty({ type: ProgramResourceDto }) resource!: ProgramResourceDto;
+  @ApiProperty({ type: [ProgramScopeDto], description: 'All that it may do.' })
+  scopes!: ProgramScopeDto[];
+
+  @ApiProperty({ description: 'Unix milliseconds.' }) expiresAt!: number;
 }
 
 export class RevocationForm {

@@ -19,6 +19,9 @@ export interface ConfiguredProgram {
   readonly redirectUris: readonly string[];
 }
 
+/** The client id of programs whose grant is a file: the command line makes it, and no request does. */
+export const FILE_CLIENT = 'gatehouse-file';
+
 /** How a client id is accepted: by a rule that names it, or as any metadata document is. */
 export type ProgramAcceptance = 'named' | 'any-document';
 
@@ -31,7 +34,8 @@ export function judgeProgram(
   if (typeof clients !== 'string') {
     return clients.includes(clientId) ? 'named' : null;
   }
-  if (configured.some(({ id }) => id === clientId) || isKnownProgram(clientId)) {
+  const isConfigured = configured.some(({ id }) => id === clientId);
+  if (isConfigured || clientId === FILE_CLIENT || isKnownProgram(clientId)) {
     return 'named';
   }
   return clients === 'any' && isDocumentAddress(clientId) ? 'any-document' : null;

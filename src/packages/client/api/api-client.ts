@@ -22,6 +22,7 @@ import {
   isOlderProfile,
 } from '../older-server.js';
 import { DeviceRoutes } from '../devices/device-routes.js';
+import { ProgramRoutes } from '../programs/program-routes.js';
 import { RequestRoutes } from '../approvals/request-routes.js';
 import {
   CertificateRoutes,
@@ -44,6 +45,7 @@ export class GatehouseClient {
   readonly encryption: EncryptionRoutes;
   readonly credentials: CredentialRoutes;
   readonly requests: RequestRoutes;
+  readonly programs: ProgramRoutes;
   readonly serverUrl: string;
   private readonly routes: Routes;
   private readonly resourceTokens: ResourceTokens;
@@ -59,6 +61,7 @@ export class GatehouseClient {
     this.encryption = new EncryptionRoutes(this.routes);
     this.credentials = new CredentialRoutes(this.routes);
     this.requests = new RequestRoutes(options);
+    this.programs = new ProgramRoutes(options);
     this.resourceTokens = new ResourceTokens(new Transport(options), options.token);
   }
 

@@ -20,7 +20,9 @@ class AdministeredScopeDto {
 export class AdministeredProgramDto {
   @ApiProperty() id!: string;
   @ApiProperty() client!: AdministeredClientDto;
-  @ApiProperty({ description: 'The address that receives its codes.' }) redirectUri!: string;
+  @ApiTextOrNull('The address that receives its codes; null for a file.')
+  redirectUri!: string | null;
+
   @ApiProperty() resource!: AdministeredResourceDto;
   @ApiProperty({ type: [AdministeredScopeDto] }) scopes!: readonly AdministeredScopeDto[];
   @ApiProperty({ enum: ['code', 'file'] }) kind!: 'code' | 'file';

@@ -1,5 +1,6 @@
 import { isRedirectAllowable } from '../../../core/policy/programs/redirect-address.js';
-import type { ConfiguredProgram } from '../../../core/policy/programs/programs.js';
+import { SESSION_CLIENT } from '../../../core/policy/admission/scopes.js';
+import { FILE_CLIENT, type ConfiguredProgram } from '../../../core/policy/programs/programs.js';
 import type { ConfigurationReport } from '../environment/configuration-error.js';
 import { object, pattern, text, texts } from '../providers-file/entry-schema.js';
 import { readEntries, readEntry, type EntriesValues } from '../providers-file/entries-file.js';
@@ -10,8 +11,8 @@ const SOURCE = {
   content: 'programs',
 } as const;
 
-/** The client id of the tokens of sessions. */
-const OWN_CLIENT = 'gatehouse';
+/** Client ids of this server: those of the tokens of sessions and of files. */
+const OWN_CLIENTS = [SESSION_CLIENT, FILE_CLIENT];
 
 /** The reader and the JSON schema of the programs are derived from this. */
 export const PROGRAM_CLIENT_ENTRY = object({
@@ -41,7 +42,7 @@ export function readProgramClients(
     if (entry === null || report.problems.length > before) {
       return;
     }
-    if (entry.id === OWN_CLIENT || programs.some(({ id }) => id === entry.id)) {
+    if (OWN_CLIENTS.includes(entry.id) || programs.some(({ id }) => id === entry.id)) {
       problem('.id', 'is the id of another program, or that of this server.');
     }
     const { redirectUris } = entry;

@@ -1,7 +1,11 @@
 import * as v from 'valibot';
 import { isDocumentAddress } from '../../../core/policy/programs/known-programs.js';
 import { isScopeName, type ProgramScopes } from '../../../core/policy/programs/program-scopes.js';
-import type { ConfiguredProgram, ProgramRules } from '../../../core/policy/programs/programs.js';
+import {
+  FILE_CLIENT,
+  type ConfiguredProgram,
+  type ProgramRules,
+} from '../../../core/policy/programs/programs.js';
 import {
   FLAG,
   object,
@@ -46,7 +50,7 @@ export const PROGRAMS_ENTRY = optionalObject(
       v.pipe(
         v.union([v.picklist(['known', 'any']), v.array(v.string())], CLIENTS),
         v.description(
-          'Programs that are accepted: `known` (those of Claude Code, Claude, ChatGPT, Codex and VS Code, and those of AUTH_PROGRAM_CLIENTS_CONFIG_PATH), `any` (every one with a metadata document, too), or an array of client ids.',
+          'Programs that are accepted: `known` (those of Claude Code, Claude, ChatGPT, Codex and VS Code, those of AUTH_PROGRAM_CLIENTS_CONFIG_PATH, and files of `gatehouse programs add`), `any` (every one with a metadata document, too), or an array of client ids; that of files is `gatehouse-file`.',
         ),
       ),
       'known',
@@ -81,11 +85,11 @@ export function readPrograms(
   }
   const known = readScopes(scopes, initial, problem);
   const isAccepted = (id: string): boolean =>
-    isDocumentAddress(id) || configured.some((program) => program.id === id);
+    id === FILE_CLIENT || isDocumentAddress(id) || configured.some((program) => program.id === id);
   if (typeof clients !== 'string' && (clients.length === 0 || !clients.every(isAccepted))) {
     problem(
       '.programs.clients',
-      'must name https addresses of metadata documents, or ids of AUTH_PROGRAM_CLIENTS_CONFIG_PATH.',
+      'must name https addresses of metadata documents, ids of AUTH_PROGRAM_CLIENTS_CONFIG_PATH, or gatehouse-file.',
     );
   }
   const tokenSeconds = Math.min(times.tokenSeconds, maxTokenSeconds ?? times.tokenSeconds);

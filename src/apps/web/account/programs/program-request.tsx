@@ -6,8 +6,8 @@ import { clientFor } from '../../server.js';
 import { Loading, NoticeLine, useAction, type Notice, type Notify } from '../../ui/notice.js';
 import { savePendingProgram, type PendingProgram, type Session } from '../tab-state.js';
 import type { AccountActions } from '../use-account.js';
-import { placeOf, publisherOf } from './program-host.js';
-import { ProgramRoutes, type ProgramRequest, type ProgramScope } from './program-routes.js';
+import { placeOf, publisherOf } from '../../../../packages/client/programs/program-host.js';
+import { ProgramRequestRoutes, type ProgramRequest, type ProgramScope } from './program-routes.js';
 
 export interface ProgramRequestProps extends Pick<AccountActions, 'endSession'> {
   readonly program: PendingProgram;
@@ -55,7 +55,7 @@ function useProgramRequest({ id, session, endSession }: Omit<FoundProps, 'close'
   const [refusal, refuse] = useState('');
   const [notice, notify] = useState<Notice | null>(null);
   const { isBusy, run } = useAction(notify, endSession);
-  const routes = new ProgramRoutes(session.token);
+  const routes = new ProgramRequestRoutes(session.token);
   const noteFailure = (error: unknown): void => {
     const code = error instanceof GatehouseProblem ? error.code : '';
     refuse(code);

@@ -1,39 +1,26 @@
 import * as v from 'valibot';
-import { isSuccess } from '../../../../packages/client/api/api-client-answers.js';
 import { Transport } from '../../../../packages/client/api/api-client-transport.js';
 import { serverUrl } from '../../server.js';
 
 const time = v.pipe(v.number(), v.safeInteger());
 const named = v.object({ id: v.string(), name: v.string() });
 const scope = v.object({ id: v.string(), text: v.string(), requires: v.array(v.string()) });
-const asked = v.object({
+const request = v.object({
   client: named,
   redirectUri: v.string(),
   resource: named,
   scopes: v.array(scope),
-});
-const request = v.object({ ...asked.entries, expiresAt: time, grantExpiresAt: time });
-const grant = v.object({
-  ...asked.entries,
-  id: v.string(),
-  kind: v.string(),
-  createdAt: time,
-  lastUsedAt: time,
-  lastAddress: v.nullable(v.string()),
   expiresAt: time,
+  grantExpiresAt: time,
 });
-const list = v.object({ programs: v.array(grant) });
 const redirect = v.object({ redirectTo: v.string() });
 
 /** The request of a program, as the person has to see it. */
 export type ProgramRequest = v.InferOutput<typeof request>;
 export type ProgramScope = v.InferOutput<typeof scope>;
 
-/** A program that may act for the account. */
-export type ListedProgram = v.InferOutput<typeof grant>;
-
-/** Requests and grants of programs: a server has these routes only where a backend accepts programs. */
-export class ProgramRoutes {
+/** Requests of programs: a server has these routes only where a backend accepts programs. */
+export class ProgramRequestRoutes {
   private readonly transport: Transport;
 
   constructor(token: string) {
@@ -60,18 +47,6 @@ export class ProgramRoutes {
       isAnswer: isOf(redirect),
     });
     return redirectTo;
-  }
-
-  async list(): Promise<readonly ListedProgram[]> {
-    const answer = await this.transport.send('GET', '/v1/account/programs', {
-      isAnswer: isOf(list),
-    });
-    return answer.programs;
-  }
-
-  async end(id: string): Promise<void> {
-    const path = `/v1/account/programs/${encodeURIComponent(id)}`;
-    await this.transport.send('DELETE', path, { isAnswer: isSuccess });
   }
 }
 

@@ -5,8 +5,9 @@ import { Icon } from '../../ui/icon.js';
 import { done, Loading, NoticeLine, useNotedAction } from '../../ui/notice.js';
 import { SectionHead } from '../../ui/section-head.js';
 import type { SectionProps } from '../use-account.js';
-import { placeOf, publisherOf } from './program-host.js';
-import { ProgramRoutes, type ListedProgram } from './program-routes.js';
+import { placeOf, publisherOf } from '../../../../packages/client/programs/program-host.js';
+import type { ListedProgram } from '../../../../packages/client/programs/program-routes.js';
+import { clientFor } from '../../server.js';
 
 export type ProgramsSectionProps = Pick<SectionProps, 'session' | 'endSession'>;
 
@@ -15,7 +16,7 @@ export function ProgramsSection({ session, endSession }: ProgramsSectionProps) {
   const [programs, show] = useState<readonly ListedProgram[] | null>(null);
   const { notice, show: notify, isBusy, run } = useNotedAction(endSession);
   const { section } = programMessages;
-  const routes = new ProgramRoutes(session.token);
+  const { programs: routes } = clientFor(session.token);
   const load = () => run(async () => show(await routes.list()));
   useEffect(load, []);
   const end = (ended: readonly ListedProgram[]) =>
@@ -66,8 +67,8 @@ interface ProgramRowProps {
 function ProgramRow({ one, isBusy, end }: ProgramRowProps) {
   const { section, request } = programMessages;
   const { client, resource, scopes, redirectUri } = one;
-  const place = placeOf(redirectUri);
-  const host = publisherOf(client.id) ?? (place.kind === 'host' ? place.host : null);
+  const place = redirectUri === null ? null : placeOf(redirectUri);
+  const host = publisherOf(client.id) ?? (place?.kind === 'host' ? place.host : null);
   const used = [section.used(formatRelative(one.lastUsedAt)), one.lastAddress, host];
   return (
     <li>
@@ -81,7 +82,8 @@ function ProgramRow({ one, isBusy, end }: ProgramRowProps) {
         <span class="quiet">{formatList(scopes.map(({ text }) => text))}</span>
         <span class="quiet">{used.filter((part) => part !== null).join(' · ')}</span>
         <span class="hint">
-          {place.kind === 'computer' ? `${request.computer} · ` : ''}
+          {place === null && `${section.file} · `}
+          {place?.kind === 'computer' && `${request.computer} · `}
           {section.approved(formatRelative(one.createdAt))} ·{' '}
           {section.until(formatDay(one.expiresAt))}
         </span>

@@ -42,6 +42,7 @@ export const dePrograms: ProgramMessages = {
     none: 'Kein Programm darf für Sie handeln.',
     at: (resource) => `bei ${resource}`,
     used: (when) => `Zuletzt verwendet ${when}`,
+    file: 'eine Datei des Befehls gatehouse',
     approved: (when) => `erlaubt ${when}`,
     until: (date) => `bis ${date}`,
     end: 'Beenden',

@@ -36,6 +36,7 @@ export const enPrograms = {
     none: 'No program may act for you.',
     at: (resource: string) => `at ${resource}`,
     used: (when: string) => `Last used ${when}`,
+    file: 'a file of the gatehouse command',
     approved: (when: string) => `allowed ${when}`,
     until: (date: string) => `until ${date}`,
     end: 'End',

@@ -25,7 +25,7 @@ export class ProgramGrantEntity {
   /** The id of the configured backend. */
   @Column('text') resourceServer!: string;
 
-  /** The program, its name and its address as they were approved. */
+  /** The program, its name and its address as they were approved; a file has no address. */
   @Column('text') clientId!: string;
   @Column('text') clientName!: string;
   @Column('text') redirectUri!: string;

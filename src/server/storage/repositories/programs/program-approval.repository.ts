@@ -4,7 +4,13 @@ import type { AuditEvent } from '../../../../core/policy/audit-event.js';
 import { holdAccounts } from '../../account-row.js';
 import { DatabaseService, type Transaction } from '../../database.service.js';
 import { ExternalFlowRepository } from '../one-time.repository.js';
-import { ProgramGrantRepository, type NewGrant } from './program-grant.repository.js';
+import type { Judgement } from '../oauth/resource-session.repository.js';
+import {
+  ProgramGrantRepository,
+  type AddedGrant,
+  type NewGrant,
+} from './program-grant.repository.js';
+import { ProgramTokenRepository } from './program-token.repository.js';
 
 /** The requests of programs until a person answers them. */
 @Injectable()
@@ -13,6 +19,7 @@ export class ProgramApprovalRepository {
     private readonly database: DatabaseService,
     private readonly flows: ExternalFlowRepository,
     private readonly grants: ProgramGrantRepository,
+    private readonly tokens: ProgramTokenRepository,
   ) {}
 
   /** @returns null when there is none, or it has expired */
@@ -46,8 +53,31 @@ export class ProgramApprovalRepository {
       await holdAccounts(tx, [accountId]);
       const taken = await this.flows.take<Request>('program-request', id, now, tx);
       const request = orRefuse(taken, 'request-expired');
-      const event = await this.grants.add(tx, await decide(request, tx), now);
+      const { event } = await this.grants.add(tx, await decide(request, tx), now);
       return { request, event };
+    });
+  }
+
+  /**
+   * Stores a grant without a code: it can be refreshed at once. The account is held as in
+   * {@link approve}.
+   * @param decide throws to refuse
+   * @returns the grant with the key of its refresh tokens
+   * @throws AppError `token-revoked`
+   */
+  addFile(
+    accountId: string,
+    now: Date,
+    decide: (tx: Transaction) => Promise<{ grant: NewGrant; judgement: Judgement }>,
+  ): Promise<AddedGrant & { readonly refreshKey: Buffer }> {
+    return this.database.transaction(async (tx) => {
+      await holdAccounts(tx, [accountId]);
+      const { grant, judgement } = await decide(tx);
+      const added = await this.grants.add(tx, grant, now);
+      const use = { judgement, address: grant.address, generation: 0, supersededAt: [] };
+      const unused = { id: added.id, refreshKey: null };
+      const { refreshKey } = await this.tokens.use(tx, unused, use, now);
+      return { ...added, refreshKey };
     });
   }
 }

@@ -16,13 +16,27 @@ export interface NewGrant {
   readonly resourceServer: string;
   readonly clientId: string;
   readonly clientName: string;
-  readonly redirectUri: string;
   readonly scopes: readonly string[];
   readonly address: string;
-  readonly code: string;
-  readonly codeChallenge: string;
-  readonly codeExpiresAt: Date;
+  /** null = a file, which gets its refresh token at once. */
+  readonly code: NewCode | null;
   readonly grantedUntil: Date;
+}
+
+export interface NewCode {
+  readonly text: string;
+  readonly challenge: string;
+  /** The address that receives it. */
+  readonly redirectUri: string;
+  readonly expiresAt: Date;
+}
+
+export interface AddedGrant {
+  readonly id: string;
+  /** Earlier than asked for where a certificate vouches for the approving session. */
+  readonly grantedUntil: Date;
+  /** As it was stored. */
+  readonly event: AuditEvent;
 }
 
 export interface ListedGrant {
@@ -30,7 +44,8 @@ export interface ListedGrant {
   readonly resourceServer: string;
   readonly clientId: string;
   readonly clientName: string;
-  readonly redirectUri: string;
+  /** null = a file. */
+  readonly redirectUri: string | null;
   readonly scopes: readonly string[];
   readonly kind: 'code' | 'file';
   /** The method of the login that approved it, as sessions name it. */
@@ -47,7 +62,7 @@ export interface GrantCount extends Pick<ListedGrant, 'resourceServer' | 'kind'>
 }
 
 /** The program that a grant is for. */
-export type GrantedTo = Pick<ListedGrant, 'resourceServer' | 'clientId' | 'kind'>;
+export type GrantedTo = Pick<ListedGrant, 'resourceServer' | 'clientId'>;
 
 export type EndedGrantEvent = AuditEvent & { readonly accountId: string };
 
@@ -62,18 +77,19 @@ const ADD = `
   INSERT INTO "program_grant" ("id", "account_id", "session_id", "resource_server", "client_id",
     "client_name", "redirect_uri", "scopes", "address", "code_hash", "code_challenge",
     "granted_until", "expires_at", "created_at", "last_used_at", "authenticated_at",
-    "authenticated_by", "provider_session", "certificate")
+    "authenticated_by", "provider_session", "certificate", "kind")
   SELECT $1, "session"."account_id", "session"."id", $4, $5, $6, $7, $8::text[], $9, $10, $11,
     ${LATEST}, $13, $14, $14, ${AUTHENTICATED_AT}, ${AUTHENTICATED_BY}, "provider_session",
-    "certificate"
+    "certificate", $15
   FROM "session" JOIN "account" ON "account"."id" = "session"."account_id"
     AND "account"."token_epoch" = "session"."token_epoch"
   WHERE "session"."id" = $3 AND "session"."account_id" = $2 AND "session"."expires_at" > $14
-  RETURNING 1`;
+  RETURNING "granted_until" AS "grantedUntil"`;
 
 /** Columns of {@link EndedRow}. */
-const ENDED = `"account_id" AS "accountId", "client_id" AS "clientId",
-  "resource_server" AS "resourceServer", "code_used_at" IS NOT NULL AS "isUsed"`;
+const ENDED = `"account_id" AS "accountId", "resource_server" AS "resourceServer",
+  "client_id" || CASE "kind" WHEN 'file' THEN ' (' || "client_name" || ')' ELSE '' END AS "program",
+  "code_used_at" IS NOT NULL AS "isUsed"`;
 
 /** The grant that was unused longest ends. */
 const END_SURPLUS = `
@@ -84,15 +100,18 @@ const END_SURPLUS = `
 
 const LIST = `
   SELECT "id", "resource_server" AS "resourceServer", "client_id" AS "clientId",
-    "client_name" AS "clientName", "redirect_uri" AS "redirectUri", "scopes", "kind",
+    "client_name" AS "clientName", NULLIF("redirect_uri", '') AS "redirectUri", "scopes", "kind",
     "authenticated_by" AS "method", "created_at" AS "createdAt", "last_used_at" AS "lastUsedAt",
     "last_address" AS "lastAddress", "expires_at" AS "expiresAt"
   FROM "program_grant"
   WHERE "account_id" = $1 AND "expires_at" > $2 AND "code_used_at" IS NOT NULL
   ORDER BY "created_at" DESC, "id"`;
 
-interface EndedRow extends Omit<GrantedTo, 'kind'> {
+interface EndedRow {
   readonly accountId: string;
+  /** The client id; of a file with its name. */
+  readonly program: string;
+  readonly resourceServer: string;
   readonly isUsed: boolean;
 }
 
@@ -120,24 +139,27 @@ export class ProgramGrantRepository {
 
   /**
    * Call it with the account held.
-   * @returns the stored audit event
    * @throws AppError `token-revoked` when the approving session has ended
    */
-  async add(tx: Transaction, grant: NewGrant, now: Date): Promise<AuditEvent> {
-    const { accountId, sessionId, resourceServer, clientId, clientName, redirectUri } = grant;
-    const [added] = await tx.query(ADD, [
-      ...[this.random.uuid(), accountId, sessionId, resourceServer, clientId, clientName],
-      ...[redirectUri, grant.scopes, grant.address, hashOfCode(grant.code), grant.codeChallenge],
-      ...[grant.grantedUntil, grant.codeExpiresAt, now],
+  async add(tx: Transaction, grant: NewGrant, now: Date): Promise<AddedGrant> {
+    const { accountId, sessionId, resourceServer, clientId, clientName, code } = grant;
+    const id = this.random.uuid();
+    const kind = code === null ? 'file' : 'code';
+    const [added] = await tx.query<Pick<AddedGrant, 'grantedUntil'>>(ADD, [
+      ...[id, accountId, sessionId, resourceServer, clientId, clientName],
+      ...[code?.redirectUri ?? '', grant.scopes, grant.address],
+      ...[code && hashOfCode(code.text), code?.challenge, grant.grantedUntil],
+      ...[code?.expiresAt ?? grant.grantedUntil, now, kind],
     ]);
-    accountRow(added);
+    const { grantedUntil } = accountRow(added);
     const surplus = await tx.query<EndedRow>(END_SURPLUS, [accountId]);
     const about = { accountId, actor: 'user', sessionId, address: grant.address } as const;
-    const detail = `${clientId} at ${resourceServer}: ${grant.scopes.join(' ')}`;
+    const program = kind === 'file' ? `${clientId} (${clientName})` : clientId;
+    const detail = `${program} at ${resourceServer}: ${grant.scopes.join(' ')}`;
     const event: AuditEvent = { kind: 'program-approved', ...about, detail };
     await insertAuditEvents(tx, [event], now);
     await storeEnds(tx, surplus, 'limit', now);
-    return event;
+    return { id, grantedUntil, event };
   }
 
   /** Returns the end of the certificate that vouches for a session; null = there is none. */
@@ -183,7 +205,7 @@ export class ProgramGrantRepository {
     now: Date,
   ): Promise<EndedGrantEvent[]> {
     const granted = await this.database.query<GrantedTo>(
-      `SELECT DISTINCT "resource_server" AS "resourceServer", "client_id" AS "clientId", "kind"
+      `SELECT DISTINCT "resource_server" AS "resourceServer", "client_id" AS "clientId"
        FROM "program_grant"`,
     );
     const ended: EndedGrantEvent[] = [];
@@ -201,20 +223,19 @@ export class ProgramGrantRepository {
     });
   }
 
-  private endAllOf(granted: GrantedTo, now: Date): Promise<EndedGrantEvent[]> {
-    const { resourceServer, clientId, kind } = granted;
-    const isOf = `"resource_server" = $1 AND "client_id" = $2 AND "kind" = $3`;
+  private endAllOf({ resourceServer, clientId }: GrantedTo, now: Date): Promise<EndedGrantEvent[]> {
+    const isOf = `"resource_server" = $1 AND "client_id" = $2`;
     return this.database.transaction(async (tx) => {
       const owners = await tx.query<{ id: string }>(
         `SELECT DISTINCT "account_id" AS "id" FROM "program_grant" WHERE ${isOf}`,
-        [resourceServer, clientId, kind],
+        [resourceServer, clientId],
       );
       const ids = owners.map(({ id }) => id);
       await holdAccounts(tx, ids);
       const ended = await tx.query<EndedRow>(
-        `DELETE FROM "program_grant" WHERE ${isOf} AND "account_id" = ANY($4::uuid[])
+        `DELETE FROM "program_grant" WHERE ${isOf} AND "account_id" = ANY($3::uuid[])
          RETURNING ${ENDED}`,
-        [resourceServer, clientId, kind, ids],
+        [resourceServer, clientId, ids],
       );
       return storeEnds(tx, ended, 'configuration', now);
     });
@@ -255,10 +276,10 @@ async function storeEnds(
 }
 
 function eventOf(
-  { accountId, clientId, resourceServer }: EndedRow,
+  { accountId, program, resourceServer }: EndedRow,
   by: GrantEndedBy,
 ): EndedGrantEvent {
-  const detail = `${clientId} at ${resourceServer}`;
+  const detail = `${program} at ${resourceServer}`;
   return { kind: 'program-ended', accountId, ...by, detail };
 }
 

@@ -92,7 +92,7 @@ export class ProgramTokenRepository {
   /** @returns the `sid`, and the key of the refresh tokens */
   async use(
     tx: Transaction,
-    grant: HeldGrant,
+    grant: Pick<HeldGrant, 'id' | 'refreshKey'>,
     { judgement, address, generation, supersededAt }: GrantUse,
     now: Date,
   ): Promise<{ readonly sid: string; readonly refreshKey: Buffer }> {

@@ -1,12 +1,13 @@
 /** The place where an address is: a name that people can check, unlike the name of a program. */
-export type Place =
+export type ProgramPlace =
   | { readonly kind: 'host'; readonly host: string }
-  /** A program on the computer of the browser. */
+  /** A program on the computer of the browser, by a loopback address. */
   | { readonly kind: 'computer' }
   /** An app, by the scheme that it registered. */
   | { readonly kind: 'app'; readonly scheme: string };
 
-export function placeOf(address: string): Place {
+/** Returns the place to which a program returns: its `redirectUri`. */
+export function placeOf(address: string): ProgramPlace {
   const url = new URL(address);
   if (url.protocol === 'https:') {
     return { kind: 'host', host: url.host };
