@@ -5,7 +5,8 @@ import { hasEnded, ownerOfThisProcess } from '../../packages/notify/delivery/spo
 
 /** Far longer than a change takes. Older locks belong to ended processes of other machines. */
 const LOCKED_MS = 30_000;
-const LOCK_TRIED_EVERY_MS = 20;
+/** Grows, so that many waiting processes do not slow down the one that works. */
+const PAUSE_MS = { first: 20, longest: 320 };
 
 /** Runs changes of one file one after the other: of two simultaneous ones, one would be lost. */
 export async function withFileLock<Result>(
@@ -13,17 +14,26 @@ export async function withFileLock<Result>(
   work: () => Promise<Result>,
 ): Promise<Result> {
   const lock = `${file}.lock`;
-  while (!(await createPrivateFile(lock, ownerOfThisProcess()))) {
-    const owner = await readIfExists(lock);
-    if (owner !== null && (hasEnded(owner) || (await changedAt(lock)) < Date.now() - LOCKED_MS)) {
-      await rm(lock, { force: true });
-    } else {
-      await wait(LOCK_TRIED_EVERY_MS);
-    }
+  let pauseMs = PAUSE_MS.first;
+  while (!(await takeLock(lock))) {
+    await wait(pauseMs);
+    pauseMs = Math.min(pauseMs * 2, PAUSE_MS.longest);
   }
   try {
     return await work();
   } finally {
     await rm(lock, { force: true });
   }
+}
+
+/** Looks for a lock first, because an attempt to create one writes to the disk. */
+async function takeLock(lock: string): Promise<boolean> {
+  const owner = await readIfExists(lock);
+  if (owner !== null) {
+    if (!hasEnded(owner) && (await changedAt(lock)) >= Date.now() - LOCKED_MS) {
+      return false;
+    }
+    await rm(lock, { force: true });
+  }
+  return createPrivateFile(lock, ownerOfThisProcess());
 }

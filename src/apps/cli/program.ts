@@ -30,6 +30,7 @@ import { Output, type Streams } from './output.js';
 import { ask } from './approvals/ask.command.js';
 import { hook } from './hooks/hook.command.js';
 import { requests } from './approvals/requests.command.js';
+import { programs } from './programs/programs.command.js';
 import { config } from './server/config.command.js';
 import { guard } from './server/guard.command.js';
 import { serve } from './server/serve.command.js';
@@ -38,7 +39,7 @@ type Spec = CommandSpec | CommandGroup;
 
 /** Every command, under its heading and in the order of the help. */
 const COMMANDS: Readonly<Record<string, readonly Spec[]>> = {
-  'Yourself:': [signup, login, logout, whoami, key, encryption, devices, deleteAccount],
+  'Yourself:': [signup, login, logout, whoami, key, encryption, devices, programs, deleteAccount],
   'Notifications:': [notify, deliveries, channels, tokens, preferences],
   'Requests:': [ask, requests, hook],
   'Clients:': [watch, webhook],
