@@ -89,6 +89,19 @@ inChromium('a request of a program on the account page', () => {
     expect(visitor.browserErrors).toEqual([]);
   });
 
+  it('is listed without an address where it has a file, until it ends', async () => {
+    const visitor = await signedIn();
+    const token = await tokenOf(visitor);
+    const body = { name: 'backup', resource: 'notes' };
+    expect((await call(server, 'POST', '/v1/account/programs', { token, body })).status).toBe(200);
+    await open(visitor, 'Devices and sessions');
+    await sees(visitor, 'a file of the gatehouse command');
+    await visitor.press('End: backup');
+    await sees(visitor, 'The access of the program was ended.');
+    expect(await programsOf(server, token)).toEqual([]);
+    expect(visitor.browserErrors).toEqual([]);
+  });
+
   it('is cancelled, and the program is told so', async () => {
     const visitor = await signedIn();
     await visitor.page.goto(await begin(newVerifier()));
