@@ -141,7 +141,7 @@ describe('gatehouse programs add', () => {
     expect(await readdir(join(user.configDirectory, 'programs')).catch(() => [])).toEqual([]);
   });
 
-  it('needs a login of the last 15 minutes, and says how to get one', async () => {
+  it('needs a sign-in of the last 15 minutes, and says how to get one', async () => {
     await runSql(
       server.databaseUrl,
       `UPDATE session SET created_at = created_at - interval '901 seconds' WHERE id = $1`,
@@ -149,7 +149,7 @@ describe('gatehouse programs add', () => {
     );
     const { code, stderr } = await add('backup');
     expect(code).toBe(1);
-    expect(stderr).toContain('Log in again, then repeat it: gatehouse login');
+    expect(stderr).toContain('Sign in again, then repeat it: gatehouse login');
   });
 
   it('replaces the file of an access that has ended, and no other', async () => {
@@ -184,7 +184,7 @@ const replacing = (effect: string): string =>
   )}`;
 
 describe('gatehouse programs token', () => {
-  it('prints tokens for the backend without a login, 50 at once', async () => {
+  it('prints tokens for the backend without a session, 50 at once', async () => {
     const { id } = await added('backup');
     const [first, before] = [await printedToken('backup'), await fileOf('backup')];
     expect(decodeJwt(first)).toMatchObject({ client_id: 'gatehouse-file', grant_id: id });

@@ -103,7 +103,7 @@ async function refresh(file: ProgramFile, name: string) {
       throw new CliError(`The access of ${name} has ended.`, {
         exitCode: EXIT.notLoggedIn,
         code: error.code,
-        hint: `Log in to ${serverUrl}, and add it again: gatehouse programs add ${name} --help`,
+        hint: `Sign in to ${serverUrl}, and add it again: gatehouse programs add ${name} --help`,
       });
     }
     throw error;

@@ -50,7 +50,7 @@ The file of a program of this computer is removed, too.
         SERVER,
       ],
       help: `
-Needs a login of the last 15 minutes. The access is kept in
+Needs a sign-in of the last 15 minutes. The access is kept in
 $XDG_CONFIG_HOME/gatehouse/programs/NAME.json (default ~/.config), readable by
 you alone. To give it to another user or computer, move the file there: with two
 copies, the server ends the access. It also ends with your own access, after 30
@@ -61,7 +61,7 @@ days without use, and with: gatehouse programs end
     }),
     command({
       name: 'token',
-      description: 'print an access token of a program of this computer; needs no login',
+      description: 'print an access token of a program of this computer; needs no sign-in',
       args: [NAME],
       help: `
 Asks the server for a new token each time, also where several run at once. Exits
