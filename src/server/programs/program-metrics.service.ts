@@ -22,7 +22,7 @@ export class ProgramMetricsService implements OnModuleInit {
     const registers = [metrics.registry];
     this.consents = new Counter({
       name: 'gatehouse_program_consents_total',
-      help: 'Requests of programs to people, by step: shown (each time), granted, denied.',
+      help: 'Requests of programs to people, by step: shown (each time), granted (files too), denied.',
       labelNames: ['step'],
       registers,
     });

@@ -5,6 +5,7 @@ import type { Access } from '../auth/auth.service.js';
 import { Caller, OpenToAnyToken } from '../auth/route-access.js';
 import { IdParam } from '../http/id-param.js';
 import { Answers, Refuses, SuccessDto } from '../http/route-docs.js';
+import { ProgramMetricsService } from './program-metrics.service.js';
 import { ProgramApprovalService } from './program-approval.service.js';
 import { GrantListDto, NewProgramFileDto, ProgramFileDto } from './programs.dto.js';
 import { ProgramsService } from './programs.service.js';
@@ -15,6 +16,7 @@ export class ProgramsController {
   constructor(
     private readonly programs: ProgramsService,
     private readonly approvals: ProgramApprovalService,
+    private readonly metrics: ProgramMetricsService,
   ) {}
 
   @ApiOperation({ summary: 'The programs that may act for the account, newest first.' })
@@ -33,12 +35,14 @@ export class ProgramsController {
   @Post()
   @Answers(ProgramFileDto)
   @Refuses('fresh-login-required', 'invalid-target', 'invalid-scope')
-  add(
+  async add(
     @Caller() caller: Access,
     @Body() file: NewProgramFileDto,
     @Req() { ip }: FastifyRequest,
   ): Promise<ProgramFileDto> {
-    return this.approvals.addFile(caller, file, ip);
+    const added = await this.approvals.addFile(caller, file, ip);
+    this.metrics.consents.inc({ step: 'granted' });
+    return added;
   }
 
   @ApiOperation({ summary: 'Ends the access of one program at once and everywhere.' })

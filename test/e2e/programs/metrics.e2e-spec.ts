@@ -58,5 +58,12 @@ describe('the metrics of programs', () => {
     const ended = await series();
     expect(ended['grants_ended_total{cause="user"}']).toBe(1);
     expect(Object.keys(ended)).not.toContain('grants{resource_server="notes",kind="code"}');
+
+    const body = { name: 'backup', resource: 'notes' };
+    await call(server, 'POST', '/v1/account/programs', { token, body });
+    expect(await series()).toMatchObject({
+      'consents_total{step="granted"}': 2,
+      'grants{resource_server="notes",kind="file"}': 1,
+    });
   });
 });

@@ -559,8 +559,8 @@ export interface components {
         AdministeredProgramDto: {
             id: string;
             client: components["schemas"]["AdministeredClientDto"];
-            /** @description The address that receives its codes. */
-            redirectUri: string;
+            /** @description The address that receives its codes; null for a file. */
+            redirectUri: string | null;
             resource: components["schemas"]["AdministeredResourceDto"];
             scopes: components["schemas"]["AdministeredScopeDto"][];
             /** @enum {string} */
