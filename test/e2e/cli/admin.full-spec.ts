@@ -117,8 +117,10 @@ describe('the commands of administrators', () => {
     const { stdout } = await gatehouse('policy', 'explain', person.accountId);
     expect(stdout).toContain(`${person.accountId}\nThis account is admitted.\n`);
     expect(stdout).toContain('The sign-in method key_challenge is allowed.');
-    expect(stdout).toContain('Rule groupsAny: staff');
-    expect(stdout).toContain('"groups":["staff"]');
+    expect(stdout).toContain(
+      'To be eligible at people, a person must be in one of the groups: staff.',
+    );
+    expect(stdout).toContain('groups staff');
     expect(stdout).toContain('By these rules: eligible.');
     const [explained] = await json('policy', 'explain', person.accountId);
     expect(explained).toMatchObject({

@@ -2,6 +2,7 @@ import { isUuid } from '../../../common/uuid.js';
 import type { StoredAuditEvent } from '../../../core/policy/audit-event.js';
 import type { AccountExplanation } from '../../../core/policy/findings/explain-account.js';
 import type { PlanCounts } from '../../../core/policy/findings/plan-tally.js';
+import type { Statement } from '../../../core/policy/messages/statement.js';
 import type {
   AdminInvitation,
   CreatedInvitation,
@@ -47,7 +48,7 @@ export interface Administration {
   /** Oldest first. */
   audit(filter: ShownEvents): AsyncIterable<StoredAuditEvent>;
 
-  plan(environment: CliContext['environment']): Promise<PlanCounts>;
+  plan(environment: CliContext['environment']): Promise<PlanReport>;
 
   createInvitation(wanted: WantedInvitation): Promise<CreatedInvitation>;
 
@@ -59,6 +60,17 @@ export interface Administration {
 
   /** @throws CliError `not-found` for an unknown provider */
   endRefusal(provider: string, name: string, reason: string): Promise<EndedRefusal>;
+}
+
+export interface PlanReport extends PlanCounts {
+  readonly total: number;
+  /** True if only a random sample of the accounts was judged. */
+  readonly isSample: boolean;
+  /** Names of the accounts in `losing` and `gaining` by id, where one is known. */
+  readonly names: Readonly<Record<string, string>>;
+  /** The policy in force, and the changed one. */
+  readonly present: readonly Statement[];
+  readonly planned: readonly Statement[];
 }
 
 export interface EndedRefusal {

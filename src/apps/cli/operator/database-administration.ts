@@ -10,7 +10,8 @@ import {
 } from '../../../core/policy/audit-event.js';
 import { explainAccount } from '../../../core/policy/findings/explain-account.js';
 import { acceptsPrograms } from '../../../core/policy/programs/programs.js';
-import { PlanTally, type PlanCounts } from '../../../core/policy/findings/plan-tally.js';
+import { policyStatements } from '../../../core/policy/findings/describe-policy.js';
+import { PlanTally } from '../../../core/policy/findings/plan-tally.js';
 import {
   drawInvitationCode,
   invitationLink,
@@ -40,6 +41,7 @@ import {
   type Administration,
   type EndedRefusal,
   type ExplainedAnswer,
+  type PlanReport,
   type ShownEvents,
   type WantedInvitation,
 } from './administration.js';
@@ -110,20 +112,27 @@ export class DatabaseAdministration implements Administration {
     });
   }
 
-  async plan(environment: CliContext['environment']): Promise<PlanCounts> {
+  async plan(environment: CliContext['environment']): Promise<PlanReport> {
     const { settings: changed } = resolveSettings(environment);
-    const tally = new PlanTally(this.storage.settings, changed, Date.now());
-    const accounts = paged(PAGE, Infinity, async (after: AccountPosition | null, limit) => {
-      const { accounts: rows, next } = await this.storage.search.inIdOrder(
-        after?.id ?? null,
-        limit,
-      );
+    const { settings, search, accounts } = this.storage;
+    const tally = new PlanTally(settings, changed, Date.now());
+    const judged = paged(PAGE, Infinity, async (after: AccountPosition | null, limit) => {
+      const { accounts: rows, next } = await search.inIdOrder(after?.id ?? null, limit);
       return { rows, next };
     });
-    for await (const account of accounts) {
+    for await (const account of judged) {
       tally.add(account);
     }
-    return tally.counts;
+    const { counts } = tally;
+    const examples = [...counts.losing, ...counts.gaining];
+    return {
+      ...counts,
+      total: counts.accounts,
+      isSample: false,
+      names: Object.fromEntries(await accounts.namesOf(examples)),
+      present: policyStatements(settings),
+      planned: policyStatements(changed),
+    };
   }
 
   async createInvitation({

@@ -1,6 +1,7 @@
 import type { AccountExplanation } from '../../../core/policy/findings/explain-account.js';
-import type { PlanCounts } from '../../../core/policy/findings/plan-tally.js';
 import { DECISION_MESSAGES } from '../../../core/policy/messages/decision-messages.js';
+import { changesOf } from '../../../core/policy/messages/policy-changes.js';
+import { describePlan } from './describe-plan.js';
 import { readPlanVariables } from './plan-variables.js';
 import { withAdministration, type AdminContext } from './with-administration.js';
 
@@ -20,10 +21,10 @@ export function explain(context: AdminContext): Promise<void> {
 export function plan(context: AdminContext<{ readonly file?: string }>): Promise<void> {
   const environment = readPlanVariables(context.options.file ?? '');
   return withAdministration(context, async (administration) => {
-    const counts = await administration.plan(environment);
-    const { accounts, lose, gain, unknown, losing: examples, gaining, resourceServers } = counts;
-    const value = { accounts, lose, gain, unknown, examples, gaining, resourceServers };
-    context.output.result(value, describePlan(counts));
+    const report = await administration.plan(environment);
+    const { present, planned, losing: examples, ...counts } = report;
+    const changes = changesOf(present, planned);
+    context.output.result({ ...counts, examples, changes }, describePlan(report, changes));
   });
 }
 
@@ -39,17 +40,4 @@ function describeExplanation(
   const { allowed, refused } = DECISION_MESSAGES;
   const decided = code === null ? allowed : refused[code];
   return [id, `${decided}.`, ...reasons, ...lines, ...backends].join('\n');
-}
-
-function describePlan(counts: PlanCounts): string {
-  const { accounts, lose, gain, unknown, losing, resourceServers } = counts;
-  return [
-    `Of ${accounts} accounts ${lose} would lose access and ${gain} would get it.`,
-    `${unknown} depend on facts that only the provider has: they are checked after the change.`,
-    ...resourceServers.map(
-      (server) =>
-        `At ${server.id}, ${server.lose} would lose its tokens and ${server.gain} would get them; ${server.unknown} depend on their provider.`,
-    ),
-    ...(losing.length === 0 ? [] : ['Would lose access:', ...losing.map((id) => `  ${id}`)]),
-  ].join('\n');
 }

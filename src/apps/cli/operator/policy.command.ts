@@ -17,7 +17,7 @@ export const policy: CommandGroup = {
     }),
     command({
       name: 'plan',
-      description: 'count the accounts that would lose access under changed variables',
+      description: 'show who would lose or get access under changed variables',
       help: WITH_ADMINISTRATION,
       options: [
         // Not --env-file: Node 20 interprets that option itself, even after the script's name.

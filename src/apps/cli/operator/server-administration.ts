@@ -22,7 +22,6 @@ import {
 } from '../../../server/config/rules/certificate-rules.js';
 import type { StoredAuditEvent } from '../../../core/policy/audit-event.js';
 import type { AccountExplanation } from '../../../core/policy/findings/explain-account.js';
-import type { PlanCounts } from '../../../core/policy/findings/plan-tally.js';
 import type { AdminAct } from '../../../server/storage/repositories/account-admin.repository.js';
 import { CliError, EXIT, usageError } from '../cli-error.js';
 import type { CliContext } from '../command.js';
@@ -34,6 +33,7 @@ import {
   type Administration,
   type EndedRefusal,
   type ExplainedAnswer,
+  type PlanReport,
   type ShownEvents,
   type WantedInvitation,
 } from './administration.js';
@@ -154,8 +154,10 @@ class ServerAdministration implements Administration {
     return { changed, actor };
   }
 
-  async plan(environment: CliContext['environment']): Promise<PlanCounts> {
-    return this.api.plan(await plannable(environment));
+  async plan(environment: CliContext['environment']): Promise<PlanReport> {
+    const { policy, ...counts } = await this.api.plan(await plannable(environment));
+    const { statements: present } = await this.api.policy();
+    return { ...counts, present, planned: policy.statements };
   }
 }
 

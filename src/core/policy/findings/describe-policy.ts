@@ -33,8 +33,8 @@ export function policyStatements(policy: OperatorPolicy): Statement[] {
     ...signupSentences(table),
     ...loginSentences(table, policy),
     ...requirementSentences(policy),
-    ...policy.providers.flatMap(eligibilitySentences),
-    ...certificateSentences(policy),
+    ...policy.providers.flatMap(eligibilityStatements),
+    ...certificateStatements(policy),
     ...offboardingSentences(policy),
     ...revocationSentences(policy),
     ...resourceServerSentences(policy),
@@ -86,19 +86,21 @@ function requirementSentences(policy: OperatorPolicy): Sentence[] {
   ];
 }
 
-function eligibilitySentences(provider: ProviderRules): Sentence[] {
+export function eligibilityStatements(provider: ProviderRules): Statement[] {
   const { users, emailDomains, groupsAny, groupsAll, orgs, orgMatch } =
     capabilitiesOf(provider).rules;
   const orgsRule = orgMatch === 'all' ? 'orgsAll' : 'orgsAny';
   const rules = { users, emailDomains, groupsAny, groupsAll, [orgsRule]: orgs };
   return [
-    !isRestricted(provider) && state('provider-open', { provider: provider.id }),
+    ...(isRestricted(provider) ? [] : [state('provider-open', { provider: provider.id })]),
     ...allowRules(provider.id, rules),
-    requiresDirectory(provider) && state('provider-directory', { provider: provider.id }),
+    ...(requiresDirectory(provider)
+      ? [state('provider-directory', { provider: provider.id })]
+      : []),
   ];
 }
 
-function certificateSentences({ mtls }: OperatorPolicy): Sentence[] {
+export function certificateStatements({ mtls }: Pick<OperatorPolicy, 'mtls'>): Statement[] {
   const { allowedIssuers: issuers, allowedEmailDomains: emailDomains } = mtls;
   return mtls.enabled ? allowRules(CERTIFICATES, { issuers, emailDomains }) : [];
 }

@@ -9,23 +9,18 @@ import {
 } from '../admission/admission.js';
 import { judgeRecord } from '../certificate/certificate-record.js';
 import type { CertificateRules } from '../certificate/client-certificate.js';
-import {
-  judgeEligibility,
-  type EligibilityRules,
-  type EligibilityStatus,
-} from '../eligibility/eligibility.js';
+import { judgeEligibility, type EligibilityRules } from '../eligibility/eligibility.js';
 import { capabilitiesOf, type ProviderRules } from '../eligibility/provider-rules.js';
-import { judgeSignals } from '../eligibility/signals.js';
 import { state } from '../messages/messages.js';
 import type { Statement } from '../messages/statement.js';
 import type { KeyMode } from '../operator-policy.js';
-import type { KnownIdentity } from './policy-plan.js';
-
-/** Times are Unix milliseconds. */
-interface ExplainedIdentity extends KnownIdentity {
-  readonly login: string | null;
-  readonly nextCheckAt: number | null;
-}
+import { certificateStatements, eligibilityStatements } from './describe-policy.js';
+import {
+  identityStatements,
+  signalStatements,
+  type ExplainedIdentity,
+  type ExplainedVerdict,
+} from './identity-statements.js';
 
 interface ExplainedAccount {
   readonly keyMode: KeyMode;
@@ -44,11 +39,6 @@ interface ExplainedGrant {
 
 /** True if the login method opens the account. */
 type ExplainedLogin = { readonly method: string } & AdmissionDecision;
-
-interface ExplainedVerdict {
-  readonly status: EligibilityStatus;
-  readonly reason?: string;
-}
 
 /** A provider that is required, or that the account has linked. */
 interface ExplainedProvider {
@@ -198,11 +188,15 @@ function explainProvider(
     id === CERTIFICATES
       ? explainCertificate(mtls, identity, now)
       : explainFacts(provider, identity);
+  const ruleStatements =
+    id === CERTIFICATES
+      ? certificateStatements({ mtls })
+      : providers.filter((one) => one.id === id).flatMap(eligibilityStatements);
   const statements =
     identity === null
       ? [state('identity-absent')]
       : [
-          ...identityStatements(identity, rules, verdict),
+          ...identityStatements(identity, ruleStatements, verdict),
           ...signalStatements(identity, auth.offboarding.directories),
         ];
   return {
@@ -273,45 +267,4 @@ function explainCertificate(
     now,
   );
   return { rules, verdict: { status, ...reason } };
-}
-
-function identityStatements(
-  identity: ExplainedIdentity,
-  rules: Judged['rules'],
-  verdict: ExplainedVerdict | null,
-): Statement[] {
-  const { login, subject, status, reason, checkedAt, nextCheckAt, failures } = identity;
-  const facts = identity.certificate?.facts ?? identity.facts;
-  return [
-    state('identity-linked', { name: login ?? subject, status, reason }),
-    state('identity-checks', { checkedAt, nextCheckAt, failures }),
-    ...Object.entries(rules ?? {})
-      .filter(([, rule]) => Array.isArray(rule) && rule.length > 0)
-      .map(([name, rule]) => state('identity-rule', { name, values: rule as readonly string[] })),
-    state('identity-facts', {
-      isCertificate: identity.certificate !== null,
-      facts: facts === null ? null : JSON.stringify(facts),
-    }),
-    verdict === null
-      ? state('identity-not-judged')
-      : state('identity-judged', { status: verdict.status, reason: verdict.reason ?? null }),
-  ];
-}
-
-function signalStatements(
-  identity: ExplainedIdentity,
-  directories: readonly string[] | undefined,
-): Statement[] {
-  const decision = judgeSignals(identity, directories);
-  const isMissing = !decision.isAllowed && decision.reason === 'directory_missing';
-  return [
-    ...(isMissing ? [state('directory-absent')] : []),
-    ...(identity.signals ?? []).flatMap(({ source, isAllowed, at }) => {
-      if (source === 'directory') {
-        return [state(isAllowed ? 'directory-active' : 'directory-inactive', { at })];
-      }
-      const code = source === 'sign-out' ? 'signed-out' : 'signal-disabled';
-      return isAllowed ? [] : [state(code, { at })];
-    }),
-  ];
 }

@@ -38,10 +38,22 @@ export const ACCOUNT_MESSAGES = {
     `Linked as ${name}; stored result: ${judged(status, reason, words)}.`,
   'identity-checks': ({ checkedAt, nextCheckAt, failures }: Checks, words) =>
     `Last definite answer ${timeOf(checkedAt, words)}; next check ${timeOf(nextCheckAt, words)}; ${failures === 1 ? '1 check' : `${failures} checks`} without an answer since.`,
-  'identity-rule': ({ name, values }: { readonly name: string; readonly values: Values }) =>
-    `Rule ${name}: ${values.join(', ')}`,
-  'identity-facts': ({ isCertificate, facts }: Facts) =>
-    `Facts from the ${isCertificate ? 'certificate' : 'provider'}: ${facts ?? 'none yet'}`,
+  'identity-no-facts': () => 'No facts about the person are stored yet.',
+  'identity-facts': ({ login, email, isVerified, groups, ...organizations }: Facts) =>
+    facts('provider', [
+      login !== null && `login ${login}`,
+      email !== null && `e-mail address ${email} (${isVerified ? 'verified' : 'not verified'})`,
+      groups === null ? noGroups(organizations) : `groups ${groups.join(', ') || 'none'}`,
+      valued('member of', organizations.memberOf),
+      valued('invited to', organizations.invitedTo),
+      valued('no member of', organizations.strangerTo),
+    ]),
+  'certificate-facts': ({ names, issuer, expiresAt }: CertificateFacts, { time }) =>
+    facts('certificate', [
+      valued('names', names),
+      issuer !== null && `issuer ${issuer}`,
+      expiresAt !== null && `valid until ${time(expiresAt)}`,
+    ]),
   'identity-judged': ({ status, reason }: Judged, words) =>
     `By these rules: ${judged(status, reason, words)}.`,
   'identity-not-judged': () => 'By these rules: not judged.',
@@ -60,8 +72,6 @@ export const ACCOUNT_MESSAGES = {
 interface Reported {
   readonly at: number;
 }
-
-type Values = readonly string[];
 
 interface RefusedBackend {
   readonly name: string;
@@ -82,9 +92,35 @@ interface Checks {
   readonly failures: number;
 }
 
-interface Facts {
-  readonly isCertificate: boolean;
-  readonly facts: string | null;
+interface Organizations {
+  readonly memberOf: readonly string[];
+  readonly invitedTo: readonly string[];
+  readonly strangerTo: readonly string[];
+}
+
+interface Facts extends Organizations {
+  readonly login: string | null;
+  readonly email: string | null;
+  readonly isVerified: boolean;
+  /** null = the provider reported none, which is not an empty list. */
+  readonly groups: readonly string[] | null;
+}
+
+interface CertificateFacts {
+  readonly names: readonly string[];
+  readonly issuer: string | null;
+  readonly expiresAt: number | null;
+}
+
+const facts = (source: string, known: readonly (string | false)[]): string =>
+  `Facts from the ${source}: ${known.filter(Boolean).join('; ') || 'none'}.`;
+
+const valued = (label: string, values: readonly string[]): string | false =>
+  values.length > 0 && `${label} ${values.join(', ')}`;
+
+/** A provider of organisations has no groups. */
+function noGroups({ memberOf, invitedTo, strangerTo }: Organizations): string | false {
+  return memberOf.length + invitedTo.length + strangerTo.length === 0 && 'groups not reported';
 }
 
 function judged(status: EligibilityStatus, reason: string | null, words: Wording): string {

@@ -33,7 +33,7 @@ export const policy: Texts['policy'] = {
   none: 'keine',
   same: 'Nichts ändert sich: Diese Variablen stehen für das, was zurzeit gilt.',
   sameSentences:
-    'Die Sätze oben bleiben gleich. Der Unterschied liegt in Einstellungen, die sie nicht beschreiben.',
+    'Die Sätze der Regeln bleiben gleich. Der Unterschied liegt in Einstellungen, die sie nicht beschreiben.',
   findingsThen: 'Neue Befunde',
   noNewFindings: 'Die Änderung bringt keinen neuen Befund.',
   rules: {

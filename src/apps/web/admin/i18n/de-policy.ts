@@ -104,9 +104,24 @@ export const messages: Messages = {
     `Verbunden als ${name}; gespeichertes Ergebnis: ${judged(status, reason, words)}.`,
   'identity-checks': ({ checkedAt, nextCheckAt, failures }, words) =>
     `Letzte klare Antwort: ${timeOf(checkedAt, words)}; nächste Prüfung: ${timeOf(nextCheckAt, words)}; Prüfungen ohne Antwort seither: ${failures}.`,
-  'identity-rule': ({ name, values }) => `Regel ${name}: ${values.join(', ')}`,
-  'identity-facts': ({ isCertificate, facts }) =>
-    `Angaben ${isCertificate ? 'aus dem Zertifikat' : 'des Anbieters'}: ${facts ?? 'noch keine'}`,
+  'identity-no-facts': () => 'Angaben über die Person sind noch nicht gespeichert.',
+  'identity-facts': ({ login, email, isVerified, groups, memberOf, invitedTo, strangerTo }) =>
+    facts('des Anbieters', [
+      login !== null && `Login ${login}`,
+      email !== null && `E-Mail-Adresse ${email} (${isVerified ? '' : 'nicht '}geprüft)`,
+      groups === null
+        ? memberOf.length + invitedTo.length + strangerTo.length === 0 && 'Gruppen nicht gemeldet'
+        : `Gruppen ${groups.join(', ') || 'keine'}`,
+      valued('Mitglied von', memberOf),
+      valued('eingeladen von', invitedTo),
+      valued('kein Mitglied von', strangerTo),
+    ]),
+  'certificate-facts': ({ names, issuer, expiresAt }, { time }) =>
+    facts('aus dem Zertifikat', [
+      valued('Namen', names),
+      issuer !== null && `Aussteller ${issuer}`,
+      expiresAt !== null && `gültig bis ${time(expiresAt)}`,
+    ]),
   'identity-judged': ({ status, reason }, words) =>
     `Nach diesen Regeln: ${judged(status, reason, words)}.`,
   'identity-not-judged': () => 'Nach diesen Regeln: nicht beurteilt.',
@@ -129,6 +144,12 @@ const anyOf = (ids: readonly string[], { provider }: Wording): string =>
 
 const allOf = (ids: readonly string[], { provider }: Wording): string =>
   new Intl.ListFormat('de', { type: 'conjunction' }).format(ids.map(provider));
+
+const facts = (source: string, known: readonly (string | false)[]): string =>
+  `Angaben ${source}: ${known.filter(Boolean).join('; ') || 'keine'}.`;
+
+const valued = (label: string, values: readonly string[]): string | false =>
+  values.length > 0 && `${label} ${values.join(', ')}`;
 
 function interval(seconds: number): string {
   if (seconds % 3600 === 0) {
