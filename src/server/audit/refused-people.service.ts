@@ -15,7 +15,8 @@ const MAX_CHARACTERS = 320;
 export interface RefusedPerson {
   /** A configured provider's id, or `mtls`. */
   readonly provider: string;
-  readonly subject: string;
+  /** null = the person is not known: the refusal is only counted. */
+  readonly subject: string | null;
   readonly facts: Pick<EligibilityFacts, 'login' | 'email' | 'emailVerified'>;
   /** null = not known: a job decided, or a directory in the middle of the login. */
   readonly address: string | null;
@@ -48,8 +49,12 @@ export class RefusedPeopleService implements BeforeApplicationShutdown {
   /** Never rejects: a refusal stands where its row cannot be stored. */
   async add(person: RefusedPerson, kind: 'login-refused' | 'admin-login-refused'): Promise<void> {
     const { provider, subject, reason } = person;
+    if (subject === null) {
+      this.audit.refuse(provider, reason);
+      return;
+    }
     const key = JSON.stringify([kind, provider, subject, reason]);
-    const event = eventOf(person, kind);
+    const event = eventOf(person, subject, kind);
     const known = this.people.get(key);
     const now = this.clock.now();
     if (known !== undefined && now - known.writtenAt < HOUR_MS) {
@@ -110,7 +115,8 @@ function uncounted(refusals: readonly Refusals[]): AuditEvent[] {
 
 /** An address that the provider has not verified may be of another person. */
 function eventOf(
-  { provider, subject, facts, address, reason }: RefusedPerson,
+  { provider, facts, address, reason }: RefusedPerson,
+  subject: string,
   kind: AuditEvent['kind'],
 ): AuditEvent {
   const { login, email, emailVerified } = facts;

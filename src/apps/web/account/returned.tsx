@@ -30,11 +30,11 @@ interface CertificateReturnedProps extends ReturnedProps {
 
 export function CertificateReturned({ arrival, session, ...props }: CertificateReturnedProps) {
   const { startSession, close } = props;
-  const { code, error, flow } = arrival;
+  const { code, flow } = arrival;
   useEffect(() => {
     const proof = flow.proof ?? '';
     if (code === null) {
-      close({ ...problem(() => returnErrorMessage(error)), refusal: returnRefusal(error) });
+      void returnProblem(flow.provider, arrival, true).then(close);
     } else if (flow.purpose === 'connect') {
       const claim = async (token: string) => clientFor(token).certificate.connect({ code, proof });
       const name = () => Promise.resolve(t.security.certificate);
@@ -76,10 +76,16 @@ export function ProviderReturned({ arrival, session, ...props }: ProviderReturne
   );
 }
 
+interface Refused {
+  readonly error: string;
+  readonly reason?: string | undefined;
+  readonly accountId?: string | undefined;
+}
+
 /** @param isOwn false if this tab did not start the flow: anyone can write such an address */
 async function returnProblem(
   provider: string,
-  { error, reason, accountId }: Extract<OAuthReturn, { kind: 'failed' }>,
+  { error, reason, accountId }: Refused,
   isOwn: boolean,
 ): Promise<Notice> {
   if (!isOwn) {

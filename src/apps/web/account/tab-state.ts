@@ -76,6 +76,8 @@ export type Arrival =
       readonly kind: 'certificate';
       readonly code: string | null;
       readonly error: string;
+      readonly reason: string | undefined;
+      readonly accountId: string | undefined;
       /** The flow that this tab started. */
       readonly flow: PendingFlow;
     }
@@ -311,7 +313,14 @@ function fromCertificate({ searchParams }: URL): Arrival {
   const [code, error] = [searchParams.get('code'), searchParams.get('error')];
   const flow = code === null && error === null ? null : takePendingFlow();
   return flow?.provider === CERTIFICATE
-    ? { kind: 'certificate', code, error: error ?? '', flow }
+    ? {
+        kind: 'certificate',
+        code,
+        error: error ?? '',
+        reason: searchParams.get('reason') ?? undefined,
+        accountId: searchParams.get('account') ?? undefined,
+        flow,
+      }
     : { kind: 'opened' };
 }
 

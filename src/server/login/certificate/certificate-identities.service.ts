@@ -1,7 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import type { ConfigType } from '@nestjs/config';
-import { AuditService } from '../../audit/audit.service.js';
 import { RefusedPeopleService } from '../../audit/refused-people.service.js';
 import { ClientAddressService } from '../../auth/client-address.service.js';
 import { AppError } from '../../../common/errors.js';
@@ -9,6 +8,7 @@ import { authConfig } from '../../config/auth.config.js';
 import { CERTIFICATES } from '../../../core/policy/admission/admission.js';
 import type { CertificateRecord } from '../../../core/policy/certificate/certificate-record.js';
 import { CertificateStatusService } from '../../providers/certificate/certificate-status.service.js';
+import { IdentityRepository } from '../../storage/repositories/identity.repository.js';
 import type { KeylessIdentity } from '../keyless/keyless-identity.js';
 import { PresentedCertificateService } from './presented-certificate.service.js';
 
@@ -31,7 +31,7 @@ export class CertificateIdentitiesService {
   constructor(
     private readonly certificates: PresentedCertificateService,
     private readonly status: CertificateStatusService,
-    private readonly audit: AuditService,
+    private readonly identities: IdentityRepository,
     private readonly refusals: RefusedPeopleService,
     private readonly addresses: ClientAddressService,
     @Inject(authConfig.KEY) private readonly auth: ConfigType<typeof authConfig>,
@@ -39,8 +39,9 @@ export class CertificateIdentitiesService {
 
   async of(request: IncomingMessage): Promise<ProvenCertificate> {
     const presented = this.certificates.of(request);
+    const address = this.addresses.of(request);
     if (presented.kind === 'refused') {
-      this.logRefusal(presented.reason);
+      await this.report(presented.reason, null, address);
     }
     if (presented.kind !== 'certificate') {
       throw new AppError('mtls-required');
@@ -48,10 +49,11 @@ export class CertificateIdentitiesService {
     const { record } = presented;
     const verdict = this.status.identify(record.facts);
     if (!verdict.isAllowed) {
-      throw await this.refused(verdict.reason, record, this.addresses.of(request));
+      await this.report(verdict.reason, record, address);
+      throw new AppError('not-eligible', { provider: CERTIFICATES });
     }
     const named = { subject: verdict.subject, login: verdict.login, record };
-    return this.verify(named, this.addresses.of(request));
+    return this.verify(named, address);
   }
 
   async verify(named: NamedCertificate, address: string): Promise<ProvenCertificate> {
@@ -60,7 +62,8 @@ export class CertificateIdentitiesService {
       case 'eligible':
         return { ...named, eligibility: { status: 'eligible' } };
       case 'ineligible':
-        throw await this.refused(verdict.reason.replaceAll('_', '-'), named.record, address);
+        await this.report(verdict.reason.replaceAll('_', '-'), named.record, address);
+        throw await this.refusalOf(named.subject, verdict.reason);
       case 'unknown': {
         const { reason } = verdict;
         this.logger.warn({ msg: 'client certificate not checked for revocation', reason });
@@ -71,30 +74,28 @@ export class CertificateIdentitiesService {
     }
   }
 
-  /** A certificate of a trusted authority names a person; an untrusted one is only counted. */
-  private async refused(
-    reason: string,
-    { facts }: CertificateRecord,
-    address: string,
-  ): Promise<AppError> {
-    const [email = null] = facts.emails;
-    const login = facts.upns[0] ?? facts.commonNames[0] ?? null;
-    const subject =
-      facts.fingerprint === null ? (email ?? login) : `fingerprint:${facts.fingerprint}`;
-    if (subject === null) {
-      this.audit.refuse(CERTIFICATES, reason);
-    } else {
-      const person = { subject, facts: { login, email, emailVerified: true } };
-      const refusal = { provider: CERTIFICATES, ...person, address, reason };
-      await this.refusals.add(refusal, 'login-refused');
-    }
-    this.logger.warn({ msg: 'client certificate refused', reason });
-    return new AppError('not-eligible', { provider: CERTIFICATES });
+  /** The owner of an account learns the reason, as at a provider. */
+  private async refusalOf(subject: string, reason: string): Promise<AppError> {
+    const known = await this.identities.find(CERTIFICATES, subject);
+    const owner = known === null ? {} : { accountId: known.accountId, reason };
+    return new AppError('not-eligible', { provider: CERTIFICATES, ...owner });
   }
 
-  /** The client receives only the code; the reason is for the operator. */
-  private logRefusal(reason: string): void {
-    this.audit.refuse(CERTIFICATES, reason);
+  /** @param record of a certificate of a trusted authority, which names a person; else null */
+  private async report(
+    reason: string,
+    record: CertificateRecord | null,
+    address: string,
+  ): Promise<void> {
+    const { emails = [], upns = [], commonNames = [], fingerprint = null } = record?.facts ?? {};
+    const [email = null] = emails;
+    const login = upns[0] ?? commonNames[0] ?? null;
+    const subject = fingerprint === null ? (email ?? login) : `fingerprint:${fingerprint}`;
+    const facts = { login, email, emailVerified: true };
+    await this.refusals.add(
+      { provider: CERTIFICATES, subject, facts, address, reason },
+      'login-refused',
+    );
     this.logger.warn({ msg: 'client certificate refused', reason });
   }
 }

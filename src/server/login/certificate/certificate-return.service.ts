@@ -34,13 +34,24 @@ export class CertificateReturnService {
     return orRefuse(url, 'invalid-return-to');
   }
 
-  /** The return address with a refusal as its `error`, which is audited. @throws any other error */
+  /**
+   * The return address with a refusal as its `error`, which is audited, and with the account of a
+   * person who has just proven it.
+   * @throws any other error
+   */
   refused(url: URL, error: unknown): string {
     if (!(error instanceof AppError) || ![401, 403, 409].includes(ERRORS[error.code].status)) {
       throw error;
     }
     this.audit.refuse(CERTIFICATES, error.code);
     url.searchParams.set('error', error.code.replaceAll('-', '_'));
+    const { accountId, reason } = error.extras;
+    if (accountId !== undefined) {
+      url.searchParams.set('account', accountId);
+    }
+    if (reason !== undefined) {
+      url.searchParams.set('reason', reason);
+    }
     return url.href;
   }
 }

@@ -16,6 +16,7 @@ import { createStore, type Store } from '../../../fixtures/programs/store-fixtur
 import { freePort } from '../../../fixtures/programs/service-process.js';
 import { waitFor } from '../../../helpers/wait.js';
 import {
+  chained,
   directory,
   files,
   issuing,
@@ -170,10 +171,16 @@ describe('a revocation list at an address', () => {
     issuing.revoke(revoked.own);
     list = issuing.revocationList();
     await expectOut(direct, revoked, 'revoked');
+    const profile = await call(direct.server, 'GET', '/v1/account/profile', revoked);
+    const accountId = String(profile.body['id']);
     expect(await direct.logIn(revoked.own)).toMatchObject({
       status: 403,
-      body: { code: 'not-eligible' },
+      body: { code: 'not-eligible', accountId },
     });
+    const returnTo = 'https://app.example/login';
+    const path = `/v1/auth/mtls/complete?${new URLSearchParams({ returnTo })}`;
+    const { location } = await direct.get(chained(revoked.own), path);
+    expect(location).toBe(`${returnTo}?error=not_eligible&account=${accountId}&reason=revoked`);
     // An older list that is sent again changes nothing, and neither does an unavailable source.
     isDown = true;
     await direct.server.logged(/revocation list not fetched/);
