@@ -26,8 +26,13 @@ export const ACCOUNT_MESSAGES = {
   'backend-allowed': ({ name }: { readonly name: string }) => `${name}: its sessions get tokens.`,
   'backend-refused': ({ name, provider, code }: RefusedBackend, words) =>
     `${name}: its sessions get no token (${provider === null ? '' : `${words.provider(provider)}: `}${words.reason(code)}).`,
-  'backend-programs': ({ name, programs }: { readonly name: string; readonly programs: Values }) =>
-    `${name}: programs act for the person there: ${programs.join(', ')}.`,
+  'backend-programs': ({
+    name,
+    programs,
+  }: {
+    readonly name: string;
+    readonly programs: readonly string[];
+  }) => `${name}: programs act for the person there: ${programs.join(', ')}.`,
   'login-allowed': ({ method }: { readonly method: string }, { provider }) =>
     `The sign-in method ${provider(method)} is allowed.`,
   'login-refused': ({ method, variable, code }: RefusedLogin, { provider, reason }) =>
