@@ -5,7 +5,7 @@ import { encryption } from './account/encryption.command.js';
 import { key } from './account/key.command.js';
 import { login, signup } from './account/login.command.js';
 import { deleteAccount, logout } from './account/logout.command.js';
-import { tokens } from './account/tokens.command.js';
+import { tokens } from './receivers/tokens.command.js';
 import { watch } from './account/watch.command.js';
 import { whoami } from './account/whoami.command.js';
 import type { CliContext, CommandGroup, CommandSpec, OptionSpec } from './command.js';

@@ -27,6 +27,7 @@ export {
   type SettingsKey,
   type SettingsRefusal,
 } from './settings/account-settings.js';
+export * from './settings/receivers.js';
 export type { TransportOptions } from './api/api-client-transport.js';
 export { GatehouseClient } from './api/api-client.js';
 export type { AnswerOf, Route } from './api/api-client-answers.js';

@@ -9,6 +9,11 @@ import {
   WEB_PUSH_SETTING,
   type WebPushKey,
 } from '../client/notifications/web-push.js';
+import {
+  readReceivers,
+  RECEIVERS_SETTING,
+  type ConfirmedReceivers,
+} from '../client/settings/receivers.js';
 import type { ContentSwitches } from './content/content.js';
 import type { NotificationTopic } from './content/notification-event.js';
 import type { InputProblem } from './content/read-event.js';
@@ -39,6 +44,8 @@ export interface Preferences {
   readonly push: ContentSwitches & { readonly enabled: boolean; readonly topics: TopicSwitches };
   /** Handling of notifications while the app is open. */
   readonly foregroundBehavior: ForegroundBehavior;
+  /** The push tokens that get text; null = all. */
+  readonly receivers: ConfirmedReceivers | null;
   /** The key for browsers; null = no usable key. */
   readonly webPushKey: WebPushKey | null;
   readonly channels: readonly WebhookChannel[];
@@ -118,10 +125,23 @@ export function readPreferences(settings: unknown, now: number = Date.now()): Pr
       topics: readSwitches(TOPICS, fields, name, problems),
     },
     foregroundBehavior: readForegroundBehavior(fields['foregroundBehavior']),
+    receivers: receiversIn(document, problems),
     webPushKey: webPushKeyIn(document[WEB_PUSH_SETTING], problems),
     ...channelsIn(document[CHANNELS_SETTING], now, problems),
     problems,
   };
+}
+
+/** A damaged list confirms no receiver: the default would show text to all. */
+function receiversIn(
+  document: Readonly<Record<string, unknown>>,
+  problems: InputProblem[],
+): ConfirmedReceivers | null {
+  const receivers = readReceivers(document);
+  if (receivers !== null && !Array.isArray(document[RECEIVERS_SETTING])) {
+    problems.push({ path: RECEIVERS_SETTING, message: 'must be a list: no device gets text' });
+  }
+  return receivers;
 }
 
 function webPushKeyIn(value: unknown, problems: InputProblem[]): WebPushKey | null {

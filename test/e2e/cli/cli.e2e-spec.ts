@@ -164,7 +164,9 @@ describe('gatehouse tokens', () => {
     });
     await json('tokens', 'remove', 'first/one?');
     const { stdout } = await user.run(['tokens', 'list']);
-    expect(stdout).toMatch(/^[\dT:.-]+Z {2}My phone {2}second {2}https:\/\/gate\.example\.org\n$/);
+    expect(stdout).toMatch(
+      /^[\dT:.-]+Z {2}My phone {2}second {2}https:\/\/gate\.example\.org {2}yes\n$/,
+    );
     await json('tokens', 'remove', 'second');
     const none = await user.run(['tokens', 'list']);
     expect(none).toMatchObject({ code: 0, stdout: '' });
@@ -186,7 +188,7 @@ describe('gatehouse watch', () => {
     await watch.until(() => watch.stderr().includes('Connected'));
     await json('tokens', 'add', 'one');
     await json('tokens', 'add', 'two');
-    await watch.until(() => watch.stdout().split('\n').length > 2);
+    await watch.until(() => watch.stdout().split('\n').length > 4);
     watch.child.kill('SIGINT');
     const { code, stdout } = await watch.exited;
     const updates = stdout
@@ -196,7 +198,9 @@ describe('gatehouse watch', () => {
     expect(code).toBe(0);
     expect(updates).toMatchObject([
       { seq: 1, body: { t: 'push-tokens-changed' } },
-      { seq: 2, body: { t: 'push-tokens-changed' } },
+      { seq: 2, body: { t: 'account-settings-changed' } },
+      { seq: 3, body: { t: 'push-tokens-changed' } },
+      { seq: 4, body: { t: 'account-settings-changed' } },
     ]);
   });
 

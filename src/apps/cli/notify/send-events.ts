@@ -91,6 +91,7 @@ async function sendPlanned(work: Work, entry: EventsEntry): Promise<number> {
   }
   const { planned, preferences } = plan;
   reportSettings(context, preferences);
+  sender.announceReceivers(entry.account);
   const known = await deliverAll(work, planned, kept);
   const lines = planned.flatMap((one) => report(context, one, sender, known));
   const exitCode = exitCodeOf(lines);

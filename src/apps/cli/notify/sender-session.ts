@@ -26,10 +26,11 @@ import { deliver } from '../../../packages/notify/notify.js';
 import type { CliContext } from '../command.js';
 import { CliError, EXIT } from '../cli-error.js';
 import { lineOfDelivery, lineOfOutcome, type ReportLine } from './report.js';
-import { SpoolAccounts, type SenderOptions } from './spool-accounts.js';
+import { receiversFile, SpoolAccounts, type SenderOptions } from './spool-accounts.js';
 import { maskedToken } from '../../../packages/notify/push/push-message.js';
 import { changeChannel } from '../../../packages/notify/settings-changes.js';
 import type { Output } from '../output.js';
+import { announceNewReceivers } from '../receivers/new-receivers.js';
 import { changeSettings } from './settings-document.js';
 
 export type { SenderOptions };
@@ -45,7 +46,7 @@ export async function withSenderSession<Result>(
   try {
     return await work(sender);
   } finally {
-    await sender.senders.close();
+    await sender.close();
   }
 }
 
@@ -76,6 +77,7 @@ export class SenderSession {
   readonly directives: AnswerDirectives;
   /** The latest result of each attempted or dropped delivery, by id. */
   readonly lines = new Map<string, ReportLine>();
+  private readonly announcements: Promise<void>[] = [];
 
   constructor(private readonly context: CliContext<SenderOptions>) {
     this.spool = new Spool({ directory: spoolDirectory(context.environment), now: Date.now });
@@ -99,12 +101,31 @@ export class SenderSession {
         const { planned } = await this.accounts.plan(claim.entry);
         const deliveries = planned.flatMap((plan) => plan.deliveries);
         await this.spool.replace(claim, deliveries, Date.now());
+        this.announceReceivers(claim.entry.account);
       } catch (error) {
         // The settings or the login may become valid before the event expires.
         this.context.output.note(error instanceof Error ? error.message : String(error));
         await this.putBackEvents(claim, error);
       }
     }
+  }
+
+  /** Announces devices that none of the person's devices confirmed, next to the deliveries. */
+  announceReceivers(name: SpoolAccount): void {
+    const announce = async (): Promise<void> => {
+      const file = receiversFile(this.context, name);
+      const account = await this.accounts.get(name);
+      await announceNewReceivers(account, file, async (deliveries) => {
+        const outcomes = await this.attemptOnce(deliveries);
+        return outcomes.some(({ state }) => state === 'sent');
+      });
+    };
+    this.announcements.push(announce().catch(() => undefined));
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.announcements);
+    await this.senders.close();
   }
 
   /** Another process plans them when the server may be reachable again. */

@@ -183,3 +183,12 @@ export function snapshotFile(
 ): string {
   return join(snapshotDirectory(context), `${keyOf(JSON.stringify([server, accountId]))}.json`);
 }
+
+/** The announcements of new push tokens, which stay after a logout. */
+export function receiversFile(
+  context: Environment,
+  account: Pick<SpoolAccount, 'server' | 'accountId'>,
+): { readonly directory: string; readonly path: string } {
+  const path = snapshotFile(context, account).replace(/json$/, 'receivers.json');
+  return { directory: snapshotDirectory(context), path };
+}

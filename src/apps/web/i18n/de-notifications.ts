@@ -54,6 +54,16 @@ export const deNotifications: NotificationMessages = {
       'Dies ist ein Entwicklungsstand, der sich nicht für Benachrichtigungen registriert.',
   },
 
+  receivers: {
+    title: 'Geräte, die Text zeigen',
+    lead: 'Jede Sitzung dieses Kontos kann ein Gerät hinzufügen. Nur der Schlüssel des Kontos bestätigt eines.',
+    none: 'Noch ist kein Gerät bestätigt, daher zeigen alle Titel und Text. Haken Sie Ihre an: Die anderen benachrichtigen Sie dann ohne Text.',
+    some: 'Diese Geräte sind nicht bestätigt und benachrichtigen Sie daher ohne Titel und Text. Eine App, die sich nicht selbst bestätigt, funktioniert so weiter. Haken Sie Ihre Geräte an, und entfernen Sie die anderen unter „Geräte und Sitzungen“.',
+    all: 'Jedes Gerät, das Sie benachrichtigt, ist bestätigt',
+    confirm: 'Auf den angehakten Geräten Text zeigen',
+    confirmed: 'Die angehakten Geräte zeigen jetzt Text.',
+  },
+
   refused: {
     title: 'Dieser Browser verwendet diese Einstellungen nicht',
     plain:

@@ -52,6 +52,16 @@ export const enNotifications = {
     development: 'This is a development build, which does not register for notifications.',
   },
 
+  receivers: {
+    title: 'Devices that show text',
+    lead: 'Every session of this account can add a device. Only the key of the account confirms one.',
+    none: 'No device is confirmed yet, so all of them show titles and text. Tick yours: the others then notify you without text.',
+    some: 'These devices are not confirmed, so they notify you without title and text. An app that does not confirm itself keeps working this way. Tick the devices that are yours, and remove the others under “Devices and sessions”.',
+    all: 'Every device that notifies you is confirmed',
+    confirm: 'Show text on the ticked devices',
+    confirmed: 'The ticked devices now show text.',
+  },
+
   refused: {
     title: 'This browser does not use these settings',
     plain:

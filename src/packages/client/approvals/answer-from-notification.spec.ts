@@ -136,11 +136,10 @@ describe(openRequests.name, () => {
 describe(registerPushToken.name, () => {
   const saved = async (build: Parameters<typeof registerPushToken>[2]) => {
     const tokens: string[] = [];
-    const client = {
-      savePushToken: (token: string) => {
-        tokens.push(token);
-        return Promise.resolve();
-      },
+    const client = new GatehouseClient({ serverUrl: SERVER });
+    client.savePushToken = (token: string) => {
+      tokens.push(token);
+      return Promise.resolve();
     };
     return [await registerPushToken(client, 'token', build), tokens];
   };

@@ -1,4 +1,6 @@
 import type { GatehouseClient } from '../api/api-client.js';
+import type { SettingsAccess } from '../settings/account-settings.js';
+import { confirmOwnReceiver, type ReceiversClient } from '../settings/receivers.js';
 import {
   actOnNotification,
   isKnownServer,
@@ -57,6 +59,11 @@ export async function answerFromNotification(
 
 /** The address at which the app reaches the server, and what its owner knows the device by. */
 export interface SavedDevice {
+  /**
+   * With the key of the account, the token is confirmed, too: senders then show text on this device.
+   * Pass it as soon as the device has the key; a token that was saved before is confirmed then.
+   */
+  readonly access?: SettingsAccess | null;
   readonly clientServerUrl?: string;
   readonly name?: string;
   readonly platform?: string;
@@ -69,14 +76,15 @@ export interface SavedDevice {
  * @returns false where nothing was saved
  */
 export async function registerPushToken(
-  client: Pick<GatehouseClient, 'savePushToken'>,
+  client: Pick<GatehouseClient, 'savePushToken'> & ReceiversClient,
   token: string,
   build: BuildFacts,
-  { clientServerUrl, ...device }: SavedDevice = {},
+  { clientServerUrl, access = null, ...device }: SavedDevice = {},
 ): Promise<boolean> {
   if (!registersPushToken(build)) {
     return false;
   }
   await client.savePushToken(token, clientServerUrl, device);
+  await confirmOwnReceiver(client, access, token);
   return true;
 }

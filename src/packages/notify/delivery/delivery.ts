@@ -140,6 +140,17 @@ export function outcomeOf(delivery: Delivery, result: AttemptResult, attempts: n
   };
 }
 
+/** Removes the text from a delivery to a receiver that is no longer confirmed. */
+export function withoutText<Sent extends PushDelivery | Omit<WebPushDelivery, 'key'>>(
+  delivery: Sent,
+): Sent {
+  if (delivery.kind === 'push') {
+    return { ...delivery, ...genericDelivery(delivery) };
+  }
+  const { message } = delivery;
+  return { ...delivery, message: { ...message, text: message.generic }, isPreview: false };
+}
+
 /** Keeps only the data of a tap, for a push refused as too large. null = generic already. */
 export function genericDelivery(delivery: PushDelivery): PushDelivery | null {
   const { generic, ...rest } = delivery;

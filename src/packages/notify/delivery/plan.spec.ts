@@ -1,12 +1,16 @@
+import { createHash } from 'node:crypto';
+import { formatWebPushToken } from '../../client/notifications/web-push.js';
 import { deliver } from '../notify.js';
 import type { AttemptResult } from './delivery.js';
-import { planNotification } from './plan.js';
+import { planNotification, renewDelivery } from './plan.js';
 import { readPreferences } from '../preferences.js';
 import { nextAttemptAt, RETRY_DELAYS_MS } from './engine.js';
 import { ENGLISH } from '../content/content.js';
 import {
   anEvent,
+  aRequest,
   NOW,
+  pushToken,
   saved,
   settingsWith,
 } from '../../../../test/fixtures/notification-fixture.js';
@@ -56,6 +60,73 @@ describe(planNotification.name, () => {
     const genericBody = { ...ENGLISH.genericBody, ready: 'Fertig.' };
     const [delivery] = plan({}, { templates: { ...ENGLISH, genericBody } }).deliveries;
     expect(delivery).toMatchObject({ message: { body: 'Fertig.' } });
+  });
+});
+
+describe('receivers that a device with the key confirmed', () => {
+  const browser = formatWebPushToken({
+    endpoint: 'https://push.example/1',
+    keys: {
+      p256dh: Buffer.concat([Buffer.from([4]), Buffer.alloc(64)]).toString('base64url'),
+      auth: Buffer.alloc(16).toString('base64url'),
+    },
+  })!;
+  const key = { publicKey: 'public', privateKey: 'private' };
+  const hashOf = (token: string) => createHash('sha256').update(token).digest('base64url');
+  const event = anEvent('permission_request', {
+    session: { sessionId: 'ses-1', title: 'Secret project' },
+    request: aRequest({ command: 'cat /secret' }),
+  });
+  const tokens = [...saved('mine', 'other'), { token: browser, clientServerUrl: null }];
+  const preferencesWith = (receivers: unknown) => ({
+    ...readPreferences({ receivers }),
+    webPushKey: key,
+  });
+  const planFor = (receivers: unknown) =>
+    planNotification(event, preferencesWith(receivers), tokens, {
+      now: NOW,
+      requestPreviews: true,
+    }).deliveries;
+
+  it('sends text to them alone, and to the others the generic one with all routing and actions', () => {
+    const [mine, other, web] = planFor([hashOf(pushToken('mine'))]);
+    expect(mine).toMatchObject({
+      message: { title: 'Permission needed: Secret project', subtitle: 'Bash' },
+    });
+    expect(JSON.stringify([other, web])).not.toMatch(/ecret|Bash/);
+    const { genericBody } = ENGLISH;
+    expect(other).toMatchObject({
+      isPreview: false,
+      message: {
+        title: 'Permission needed',
+        body: genericBody.permissionRequest,
+        categoryId: 'permission_request',
+        data: { sessionId: 'ses-1', requestId: 'req-1', topic: 'permission_request' },
+      },
+    });
+    expect(JSON.parse(web?.kind === 'web-push' ? web.message.text : '')).toMatchObject({
+      title: 'Permission needed',
+      body: genericBody.permissionRequest,
+      target: { sessionId: 'ses-1', requestId: 'req-1' },
+    });
+  });
+
+  it('sends text to all until the first is confirmed, and to none where the list is damaged', () => {
+    const texts = (receivers: unknown) =>
+      planFor(receivers).map((one) => JSON.stringify(one).includes('cat /secret'));
+    expect(texts(undefined)).toEqual([true, true, true]);
+    expect(texts([])).toEqual([false, false, false]);
+    expect(texts('all')).toEqual([false, false, false]);
+    expect(preferencesWith('all').problems).toMatchObject([{ path: 'receivers' }]);
+  });
+
+  it('removes the text of a waiting delivery to a receiver that is no longer confirmed', () => {
+    const waiting = planFor([pushToken('mine'), browser].map(hashOf));
+    const current = { preferences: preferencesWith([]), tokens };
+    const renewed = waiting.map((delivery) => renewDelivery(delivery, current));
+    expect(JSON.stringify(waiting)).toContain('cat /secret');
+    expect(JSON.stringify(renewed)).not.toMatch(/ecret|Bash/);
+    expect(renewed).toMatchObject([{ kind: 'push' }, { kind: 'push' }, { kind: 'web-push', key }]);
   });
 });
 

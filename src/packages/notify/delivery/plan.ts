@@ -18,11 +18,13 @@ import {
   type StoredDelivery,
   type SuppressionReason,
   type Target,
+  withoutText,
 } from './delivery.js';
 import type { NotificationEvent, NotificationTopic } from '../content/notification-event.js';
 import type { Preferences, TopicSwitches, WebhookChannel } from '../preferences.js';
 import type { EventsEntry, SendOptions } from './spool-entry.js';
 import { readWebPushToken } from '../../client/notifications/web-push.js';
+import { isConfirmedReceiver } from '../../client/settings/receivers.js';
 import { isPushToken, pushMessage, type PushAddress } from '../push/push-message.js';
 import { webPushRequest } from '../push/web-push-message.js';
 import { PRESETS, webhookRequest } from '../webhook/webhook-request.js';
@@ -118,13 +120,15 @@ function pushEntries(
   preferences: Preferences,
   tokens: readonly SavedToken[],
 ): Entry[] {
-  const { push } = preferences;
+  const { push, receivers } = preferences;
   if (tokens.length === 0) {
     return [{ target: { kind: 'push', id: null }, deliveryId: null, state: 'no-target' }];
   }
   const reason = push.enabled ? reasonAgainst(context, push.topics) : 'push-disabled';
-  const content = contentOf(context, push);
+  const confirmed = contentOf(context, push);
+  const unconfirmed = genericContent(confirmed);
   return tokens.map(({ token, clientServerUrl }): Entry => {
+    const content = isConfirmedReceiver(receivers, token) ? confirmed : unconfirmed;
     const target = { kind: 'push', id: token } as const;
     if (reason !== null) {
       return suppressed(target, reason);
@@ -142,6 +146,11 @@ function pushEntries(
     const { generic } = content;
     return { kind: 'push', token, message, generic, ...baseOf(context, target, content) };
   });
+}
+
+/** The content for a receiver that no device with the key confirmed (contract, Push tokens). */
+function genericContent(content: Content): Content {
+  return { ...content, ...content.generic, subtitle: null, isPreview: false };
 }
 
 function webPushEntry(
@@ -271,17 +280,18 @@ export interface CurrentAccount {
 /** Updates a delivery with the current address and secrets, or fails if its target is gone. */
 export function renewDelivery(
   delivery: StoredDelivery,
-  { preferences: { push, webPushKey, channels }, tokens }: CurrentAccount,
+  { preferences: { push, receivers, webPushKey, channels }, tokens }: CurrentAccount,
 ): Delivery | FailedAttempt {
   if (delivery.kind !== 'webhook') {
     const isThere = tokens.some(({ token }) => token === delivery.token);
     if (!isThere || !push.enabled || !isWanted(delivery, push)) {
       return isThere ? SWITCHED_OFF : DEVICE_GONE;
     }
-    if (delivery.kind === 'push') {
-      return delivery;
+    const shown = isConfirmedReceiver(receivers, delivery.token) ? delivery : withoutText(delivery);
+    if (shown.kind === 'push') {
+      return shown;
     }
-    return webPushKey === null ? NO_WEB_PUSH_KEY : { ...delivery, key: webPushKey };
+    return webPushKey === null ? NO_WEB_PUSH_KEY : { ...shown, key: webPushKey };
   }
   const channel = channels.find(({ id }) => id === delivery.channelId);
   if (channel?.enabled !== true) {

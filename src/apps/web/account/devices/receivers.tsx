@@ -27,6 +27,8 @@ export function Receivers({ account, own, session, endSession, notify, reload }:
       await unsubscribe();
     }
     await client.removePushToken(token);
+    const { forgetRemoved } = await import('./forget-removed.js');
+    await forgetRemoved(client, account.profile.id);
   };
   const rename = ({ token }: SavedPushToken, name: string) =>
     client.savePushToken(token, undefined, { name });
@@ -75,20 +77,18 @@ interface ReceiverProps {
 
 function Receiver({ device, isOwn, isBusy, rename, remove }: ReceiverProps) {
   const { devices } = t;
-  const kind = kindOf(device);
-  const name = device.name === null ? devices.unnamed[kind] : shownName(device.name);
-  const facts = [platformName(device), devices.added(formatRelative(device.createdAt))];
+  const name = receiverName(device);
   return (
     <li>
       <span class={isOwn ? 'tile accent' : 'tile'}>
-        <Icon name={ICONS[kind]} />
+        <Icon name={ICONS[kindOf(device)]} />
       </span>
       <div>
         <span class="titled">
           <strong>{name}</strong>
           {isOwn && <span class="badge accent">{devices.thisBrowser}</span>}
         </span>
-        <span class="quiet">{facts.filter((part) => part !== null).join(' · ')}</span>
+        <span class="quiet">{receiverFacts(device)}</span>
       </div>
       <div class="row">
         <TestReceiver device={device} name={name} isOwn={isOwn} />
@@ -128,6 +128,16 @@ function kindOf({ token, platform }: SavedPushToken): Kind {
     return 'web';
   }
   return platform === 'ios' || platform === 'android' ? platform : 'other';
+}
+
+export function receiverName(device: SavedPushToken): string {
+  return device.name === null ? t.devices.unnamed[kindOf(device)] : shownName(device.name);
+}
+
+/** Returns where a device is reached, and since when. */
+export function receiverFacts(device: SavedPushToken): string {
+  const added = t.devices.added(formatRelative(device.createdAt));
+  return [platformName(device), added].filter((part) => part !== null).join(' · ');
 }
 
 /** Returns the platform of a device, or the push service that reaches it. */

@@ -10,6 +10,7 @@ import type { PartProps } from './push-preferences.js';
 import { unavailableReason } from './push-subscription.js';
 import type { SettingsAccess } from '../../../../packages/client/settings/account-settings.js';
 import { formatWebPushToken } from '../../../../packages/client/notifications/web-push.js';
+import { confirmOwnReceiver } from '../../../../packages/client/settings/receivers.js';
 import { ensureWebPushKey } from '../../../../packages/client/notifications/web-push-key.js';
 import { readBase64 } from '../../../../core/protocol/base64.js';
 import { clientFor, serverUrl } from '../../server.js';
@@ -60,6 +61,7 @@ function RegistrationForm({ settings, session, notify, endSession, reload }: Par
         settings.access,
       );
       notify(done(() => notificationMessages.browser.on));
+      settings.reload();
       reload();
     });
   };
@@ -114,6 +116,7 @@ async function register(
     throw new NotRegistered('address');
   }
   await client.savePushToken(token, serverUrl(), { name, platform: 'web' });
+  await confirmOwnReceiver(client, access, token);
 }
 
 async function subscribe(publicKey: string): Promise<PushSubscription> {

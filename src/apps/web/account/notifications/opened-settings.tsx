@@ -2,6 +2,7 @@ import type { SettingsFields } from '../../../../packages/client/settings/accoun
 import { readPreferences } from '../../../../packages/notify/preferences.js';
 import type { AccountActions, SectionProps } from '../use-account.js';
 import { BrowserNotifications } from './browser-notifications.js';
+import { ConfirmedReceivers } from './confirmed-receivers.js';
 import { PushPreferences } from './push-preferences.js';
 import type { Settings } from './use-settings.js';
 import { Webhooks } from './webhooks.js';
@@ -11,12 +12,14 @@ export interface OpenedSettingsProps extends AccountActions, Pick<SectionProps, 
   readonly settings: Settings;
 }
 
-export function OpenedSettings({ account, own, fields, ...actions }: OpenedSettingsProps) {
+export function OpenedSettings(props: OpenedSettingsProps) {
+  const { account, own, fields, ...actions } = props;
   const part = { preferences: readPreferences(fields), ...actions };
   return (
     <>
       <PushPreferences {...part} />
       <BrowserNotifications account={account} own={own} {...part} />
+      <ConfirmedReceivers {...props} />
       <Webhooks {...part} />
     </>
   );

@@ -1,24 +1,26 @@
-import type { SavedPushToken } from '../../../packages/client/api/api-client-answers.js';
 import { refusedError } from '../cli-error.js';
-import { command, type CliContext, type CommandGroup } from '../command.js';
+import { command, type CommandGroup } from '../command.js';
 import { DENY_PRIVATE, FIELDS, SERVER, SETTINGS_FILE } from '../options.js';
 import { formatTime, type Listing } from '../output.js';
+import type { Receiver } from './receivers.js';
 
-const LISTING: Listing<SavedPushToken> = {
-  fields: ['id', 'token', 'name', 'clientServerUrl', 'createdAt', 'updatedAt'],
+const LISTING: Listing<Receiver> = {
+  fields: ['id', 'token', 'name', 'showsText', 'clientServerUrl', 'createdAt', 'updatedAt'],
   columns: [
     ['UPDATED', ({ updatedAt }) => formatTime(updatedAt)],
     ['NAME', ({ name }) => name],
     ['TOKEN', ({ token }) => token],
     ['CLIENT SERVER URL', ({ clientServerUrl }) => clientServerUrl],
+    ['TEXT', ({ showsText }) => (showsText === null ? null : TEXT[showsText ? 'yes' : 'no'])],
   ],
   empty: 'No push tokens. Add one: gatehouse tokens add TOKEN',
 };
+const TEXT = { yes: 'yes', no: 'not confirmed' };
 const TOKEN = ['<token>', 'push token of a device'] as const;
 
 export const tokens: CommandGroup = {
   name: 'tokens',
-  description: "list, add, remove or test the account's push tokens",
+  description: "list, add, confirm, remove or test the account's push tokens",
   commands: [
     command({
       name: 'list',
@@ -26,7 +28,8 @@ export const tokens: CommandGroup = {
       options: [FIELDS, SERVER],
       examples: ['gatehouse tokens list', 'gatehouse tokens list --fields token'],
       async run(context) {
-        await context.output.list(LISTING, await (await connect(context)).pushTokens());
+        const { listReceivers } = await import('./receivers.js');
+        await context.output.list(LISTING, await listReceivers(context));
       },
     }),
     command({
@@ -42,11 +45,28 @@ export const tokens: CommandGroup = {
       async run(context) {
         const [token = ''] = context.args;
         await requireRegistration();
-        const client = await connect(context);
         const { clientServerUrl, name } = context.options;
-        await client.savePushToken(token, clientServerUrl, name === undefined ? {} : { name });
-        context.output.result({ token, saved: true }, `Saved ${token}.`);
+        const device = name === undefined ? {} : { name };
+        const { addReceiver } = await import('./receivers.js');
+        const more = await addReceiver(
+          context,
+          ({ client }) => client.savePushToken(token, clientServerUrl, device),
+          token,
+        );
+        context.output.result({ token, saved: true }, `Saved ${token}.${more}`);
       },
+    }),
+    command({
+      name: 'confirm',
+      description: 'let devices show the text of notifications',
+      args: [['[id...]', 'ids of push tokens, or the tokens; without any it asks for each']],
+      options: [SERVER],
+      help: `
+Any session of the account can save a push token. Once a token is confirmed, devices that are not get
+notifications without title, text or preview. Confirming needs the key of the account.
+`,
+      examples: ['gatehouse tokens confirm', 'gatehouse tokens confirm my-push-token'],
+      run: async (context) => (await import('./receivers.js')).confirm(context),
     }),
     command({
       name: 'remove',
@@ -56,9 +76,8 @@ export const tokens: CommandGroup = {
       examples: ['gatehouse tokens remove my-push-token'],
       async run(context) {
         const [token = ''] = context.args;
-        const client = await connect(context);
-        const isSaved = (await client.pushTokens()).some((saved) => saved.token === token);
-        await client.removePushToken(token);
+        const { removeReceiver } = await import('./receivers.js');
+        const isSaved = await removeReceiver(context, token);
         const text = isSaved ? `Removed ${token}.` : `${token} was not saved.`;
         context.output.result({ token, removed: isSaved }, text);
       },
@@ -86,9 +105,4 @@ async function requireRegistration(): Promise<void> {
       `Allow it: export ${DEV_PUSH_VARIABLE}=1`,
     );
   }
-}
-
-async function connect(context: CliContext<{ readonly server?: string }>) {
-  const { requireToken } = await import('./current-session.js');
-  return (await requireToken(context)).client;
 }

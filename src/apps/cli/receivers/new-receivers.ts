@@ -1,0 +1,93 @@
+import { hash } from 'node:crypto';
+import {
+  makePrivateDirectory,
+  readJsonIfExists,
+  unlessUnusable,
+  writePrivateFile,
+} from '../../../common/private-files.js';
+import { recordOf } from '../../../packages/client/is-record.js';
+import { isConfirmedReceiver } from '../../../packages/client/settings/receivers.js';
+import { readEvent } from '../../../packages/notify/content/read-event.js';
+import type { Delivery } from '../../../packages/notify/delivery/delivery.js';
+import { planNotification } from '../../../packages/notify/delivery/plan.js';
+import type { KnownAccount } from '../notify/spool-accounts.js';
+
+const DAY_MS = 24 * 60 * 60_000;
+const ALL_TOPICS = { ready: true, permission_request: true, user_action_request: true };
+
+/** The announcements of one account by this computer. */
+interface Announced {
+  /** Unix milliseconds of the last one. */
+  readonly at: number;
+  /** Hashes of the push tokens that were announced and are still saved. */
+  readonly receivers: readonly string[];
+}
+
+/**
+ * Announces push tokens that no device confirmed to the confirmed ones: each token once, and at most
+ * once a day (contract, Push tokens). It shows whether a push is switched off or not: it may be the
+ * only sign of a stolen session.
+ *
+ * @param file remembers the announcements
+ * @param send returns true if a receiver was reached
+ */
+export async function announceNewReceivers(
+  { preferences, tokens, current }: Pick<KnownAccount, 'preferences' | 'tokens' | 'current'>,
+  file: { readonly directory: string; readonly path: string },
+  send: (deliveries: readonly Delivery[]) => Promise<boolean>,
+): Promise<void> {
+  const { receivers } = preferences;
+  const isConfirmed = ({ token }: { readonly token: string }) =>
+    isConfirmedReceiver(receivers, token);
+  const unconfirmed = tokens
+    .filter((saved) => !isConfirmed(saved))
+    .map(({ token }) => hashOf(token));
+  if (unconfirmed.length === 0) {
+    return;
+  }
+  const before = announcedIn(await readJsonIfExists(file.path).catch(() => null));
+  const now = Date.now();
+  const isNew = unconfirmed.some((one) => !before.receivers.includes(one));
+  if (!isNew || (now - before.at < DAY_MS && now >= before.at)) {
+    return;
+  }
+  const event = announcement(current.session.server, unconfirmed.length, now);
+  const push = { readyIncludeMessageText: true, requestPreviews: false, enabled: true };
+  const { deliveries } = planNotification(
+    event,
+    { ...preferences, push: { ...push, topics: ALL_TOPICS }, channels: [], brokenChannels: [] },
+    tokens.filter(isConfirmed),
+    { now },
+  );
+  if (await send(deliveries)) {
+    const announced: Announced = { at: now, receivers: unconfirmed };
+    await makePrivateDirectory(file.directory)
+      .then(() => writePrivateFile(file.path, JSON.stringify(announced), false))
+      .catch(unlessUnusable);
+  }
+}
+
+/** It has no name of a device, because who added the device chose it. */
+function announcement(serverUrl: string, count: number, now: number) {
+  const devices = count === 1 ? 'A device' : `${count} devices`;
+  return readEvent(
+    {
+      id: `receivers-${now}`,
+      topic: 'ready',
+      serverUrl,
+      session: { sessionId: 'gatehouse-receivers', title: 'new device' },
+      messageText: `${devices} of your account may notify, but none of yours has confirmed it. It gets no text. Confirm or remove it: ${serverUrl}/app/#notifications, or gatehouse tokens confirm.`,
+    },
+    now,
+  );
+}
+
+function announcedIn(stored: unknown): Announced {
+  const { at, receivers } = recordOf(stored);
+  return {
+    at: typeof at === 'number' ? at : 0,
+    receivers: Array.isArray(receivers) ? (receivers as string[]) : [],
+  };
+}
+
+const hashOf = (token: string): string => hash('sha256', token, 'base64url');

@@ -1,0 +1,100 @@
+import type { TargetedSubmitEvent } from 'preact';
+import { useEffect } from 'preact/hooks';
+import type { SettingsFields } from '../../../../packages/client/settings/account-settings.js';
+import {
+  confirmReceivers,
+  isConfirmedReceiver,
+  readReceivers,
+} from '../../../../packages/client/settings/receivers.js';
+import { t } from '../../i18n/messages.js';
+import { notificationMessages } from '../../i18n/notification-messages.js';
+import { clientFor } from '../../server.js';
+import { Icon } from '../../ui/icon.js';
+import { done, NoticeLine, useNotedAction } from '../../ui/notice.js';
+import { SectionHead } from '../../ui/section-head.js';
+import { receiverFacts, receiverName } from '../devices/receivers.js';
+import type { SectionProps } from '../use-account.js';
+import type { PartProps } from './push-preferences.js';
+
+interface ConfirmedReceiversProps
+  extends Omit<PartProps, 'preferences'>, Pick<SectionProps, 'account' | 'own'> {
+  readonly fields: SettingsFields;
+}
+
+/** The devices to which senders may send text: the key of the account confirms them. */
+export function ConfirmedReceivers(props: ConfirmedReceiversProps) {
+  const { account, settings, own } = props;
+  const { notice, isBusy, receivers, waiting, submit } = useConfirmation(props);
+  if (settings.access.content === null || account.devices.length === 0) {
+    return null;
+  }
+  const { receivers: texts } = notificationMessages;
+  return (
+    <section aria-labelledby="confirmed">
+      <SectionHead id="confirmed" title={texts.title} lead={texts.lead} />
+      {waiting.length === 0 ? (
+        <span class="badge good">
+          <Icon name="check" />
+          {texts.all}
+        </span>
+      ) : (
+        <form onSubmit={submit}>
+          <p>{receivers === null ? texts.none : texts.some}</p>
+          <Choices devices={waiting} own={own} />
+          <button type="submit" disabled={isBusy}>
+            {texts.confirm}
+          </button>
+        </form>
+      )}
+      <NoticeLine notice={notice} />
+    </section>
+  );
+}
+
+function useConfirmation(props: ConfirmedReceiversProps) {
+  const { account, fields, settings, session, notify, endSession, reload } = props;
+  const { notice, isBusy, run } = useNotedAction(endSession);
+  const { devices } = account;
+  const receivers = readReceivers(fields);
+  const waiting = devices.filter(
+    ({ token }) => receivers === null || !isConfirmedReceiver(receivers, token),
+  );
+  const confirm = async (tokens: readonly string[]) => {
+    await confirmReceivers(clientFor(session.token), settings.access, tokens);
+    settings.reload();
+  };
+  // A removed device has to be confirmed again: it could still have a session, and add itself.
+  const isStale = (receivers?.size ?? 0) > devices.length - waiting.length;
+  useEffect(() => {
+    if (isStale) {
+      run(() => confirm([]));
+    }
+  }, [isStale]);
+  const submit = (event: TargetedSubmitEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const chosen = new FormData(event.currentTarget).getAll('token').map(String);
+    run(async () => {
+      await confirm(chosen);
+      notify(done(() => notificationMessages.receivers.confirmed));
+      reload();
+    });
+  };
+  return { notice, isBusy, receivers, waiting, submit };
+}
+
+interface ChoicesProps extends Pick<ConfirmedReceiversProps, 'own'> {
+  readonly devices: ConfirmedReceiversProps['account']['devices'];
+}
+
+function Choices({ devices, own }: ChoicesProps) {
+  return devices.map((device) => (
+    <label key={device.id} class="check">
+      <input type="checkbox" name="token" value={device.token} />
+      <span>
+        {receiverName(device)}
+        {device.token === own && ` (${t.devices.thisBrowser})`}
+        <span class="hint block">{receiverFacts(device)}</span>
+      </span>
+    </label>
+  ));
+}
