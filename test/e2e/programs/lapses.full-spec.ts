@@ -179,7 +179,9 @@ describe('the end of a grant by the judgement (needs PostgreSQL and Redis)', () 
       );
       return rowCount === 0;
     });
-    expect(await endReasons(person)).toEqual([{ reason: 'expired', detail: 'inspector at notes' }]);
+    expect(await endReasons(person)).toEqual([
+      { reason: 'grant-expired', detail: 'inspector at notes' },
+    ]);
     await other.stop();
   });
 });

@@ -2,4 +2,5 @@ import type { AdminAccount, AdminProviders } from '../../../packages/client/api/
 
 export type AdminProvider = AdminProviders['providers'][number];
 export type AdminIdentity = AdminAccount['identities'][number];
+export type AdminProgram = NonNullable<AdminAccount['programs']>[number];
 export type AdminSession = AdminAccount['sessions'][number];

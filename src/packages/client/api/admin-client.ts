@@ -81,6 +81,12 @@ export class GatehouseAdmin {
     return this.send('DELETE', path, { reason });
   }
 
+  /** Ends the access of a program. */
+  endProgram(id: string, grantId: string, reason: string): Promise<AdminActAnswer> {
+    const path = `/accounts/${encodeURIComponent(id)}/programs/${encodeURIComponent(grantId)}`;
+    return this.send('DELETE', path, { reason });
+  }
+
   /** Returns one page; pass the `cursor` of its answer to read the next one. */
   audit(query: AdminAuditQuery = {}): Promise<AdminAuditPage> {
     return this.get(`/audit${writeQuery(query)}`);

@@ -23,6 +23,7 @@ import { type ActionResult, ActionButton } from '../action-button.js';
 import type { Statement } from '../../../../core/policy/messages/statement.js';
 import { reasonName, Statements } from '../policy/statements.js';
 import { useProviderName } from '../provider-names.js';
+import { Programs } from './programs.js';
 import type { AdminIdentity, AdminSession } from '../admin-answers.js';
 
 const EVENTS = 20;
@@ -72,6 +73,9 @@ function Parts({ account, ...result }: ActionResult & { readonly account: AdminA
       <Decision explain={account.explain} />
       <Identities account={account} />
       <Sessions account={account} {...result} />
+      {account.programs !== undefined && (
+        <Programs accountId={account.id} programs={account.programs} {...result} />
+      )}
       <Backends backends={account.explain.resourceServers} />
       <Details account={account} />
     </>

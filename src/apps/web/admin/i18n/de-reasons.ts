@@ -80,4 +80,12 @@ export const reasons: Record<keyof typeof en, string> = {
   'not-found': 'kein solches Konto',
   'rate-limited': 'zu viele Anfragen',
   unavailable: 'Server nicht verfügbar',
+
+  'grant-expired': 'seine Zeit war um',
+  idle: '30 Tage nicht benutzt',
+  limit: 'das Konto hatte 100 neuere',
+  configuration: 'von der Konfiguration nicht mehr akzeptiert',
+  'program-revoked': 'vom Programm beendet',
+  'refresh-token-reused': 'ein altes Refresh-Token wurde erneut benutzt',
+  'code-reused': 'ein Code wurde zweimal benutzt',
 };

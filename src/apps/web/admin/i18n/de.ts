@@ -1,5 +1,6 @@
 import { policy } from './de-plan.js';
 import { reasons } from './de-reasons.js';
+import { programs } from './de-programs.js';
 import { signals } from './de-signals.js';
 import type { Texts } from './en.js';
 
@@ -319,6 +320,7 @@ export const de: Texts = {
     signsFrom: 'Unterschreibt ab',
   },
 
+  programs,
   signals,
 
   audit: {

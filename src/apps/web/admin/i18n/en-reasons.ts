@@ -86,5 +86,13 @@ export const reasons = {
   'not-found': 'no such account',
   'rate-limited': 'too many requests',
   unavailable: 'server not available',
+
+  'grant-expired': 'its time was over',
+  idle: 'not used for 30 days',
+  limit: 'the account had 100 newer ones',
+  configuration: 'not accepted by the configuration any more',
+  'program-revoked': 'ended by the program',
+  'refresh-token-reused': 'an old refresh token was used again',
+  'code-reused': 'a code was used twice',
 } satisfies Record<CodeOf<IneligibleReason | Exclude<SignalReason, 'signed_out'>>, string> &
   Record<string, string>;

@@ -7,6 +7,7 @@ import type { InvitationState } from '../invitations/invitation-state.js';
 
 import { policy } from './en-plan.js';
 import { reasons } from './en-reasons.js';
+import { programs } from './en-programs.js';
 import { signals } from './en-signals.js';
 
 /** English messages of the console, in addition to those of the account page. */
@@ -322,6 +323,7 @@ export const en = {
     signsFrom: 'Signs from',
   },
 
+  programs,
   signals,
 
   audit: {

@@ -219,7 +219,7 @@ export class ProgramGrantRepository {
   deleteExpired(now: Date): Promise<EndedGrantEvent[]> {
     return this.database.transaction(async (tx) => {
       const expired = await tx.query<EndedRow>(DELETE_EXPIRED, [now]);
-      return storeEnds(tx, expired, 'expired', now);
+      return storeEnds(tx, expired, 'grant-expired', now);
     });
   }
 

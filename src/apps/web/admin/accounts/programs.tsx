@@ -1,0 +1,146 @@
+import type { AdminActAnswer } from '../../../../packages/client/api/admin-client.js';
+import { formatDay, formatList, formatRelative } from '../../i18n/format.js';
+import { placeOf, publisherOf } from '../../../../packages/client/programs/program-host.js';
+import { Icon } from '../../ui/icon.js';
+import { ActionButton, type ActionResult } from '../action-button.js';
+import type { AdminProgram } from '../admin-answers.js';
+import { texts } from '../i18n/texts.js';
+import { useProviderName } from '../provider-names.js';
+import { useSession } from '../session.js';
+
+interface ProgramsProps extends ActionResult {
+  readonly accountId: string;
+  readonly programs: readonly AdminProgram[];
+}
+
+/** The programs that may act for the person: each program with its approvals. */
+export function Programs({ programs: all, ...props }: ProgramsProps) {
+  const { programs } = texts;
+  const keys = [...new Set(all.map(keyOf))];
+  return (
+    <section aria-labelledby="programs">
+      <div class="card-head">
+        <div>
+          <h2 id="programs">{programs.title}</h2>
+          <p class="hint">{all.length === 0 ? programs.none : programs.lead}</p>
+        </div>
+        {keys.length > 1 && <EndAll ended={all} {...props} />}
+      </div>
+      {keys.map((key) => (
+        <Program key={key} grants={all.filter((one) => keyOf(one) === key)} {...props} />
+      ))}
+    </section>
+  );
+}
+
+/** The files of machines have one id, and a name each. */
+function keyOf({ client: { id, name } }: AdminProgram): string {
+  return `${id} ${name}`;
+}
+
+interface ProgramProps extends Omit<ProgramsProps, 'programs'> {
+  readonly grants: readonly AdminProgram[];
+}
+
+function Program({ grants, ...props }: ProgramProps) {
+  const { client } = grants[0] ?? { client: { id: '', name: '' } };
+  return (
+    <>
+      <div class="card-head">
+        <div>
+          <h3>{client.name}</h3>
+          <p class="hint">{publisherOf(client.id) ?? client.id}</p>
+        </div>
+        {grants.length > 1 && <EndAll ended={grants} name={client.name} {...props} />}
+      </div>
+      <ul>
+        {grants.map((grant) => (
+          <Grant key={grant.id} grant={grant} {...props} />
+        ))}
+      </ul>
+    </>
+  );
+}
+
+interface GrantProps extends Omit<ProgramsProps, 'programs'> {
+  readonly grant: AdminProgram;
+}
+
+function Grant({ grant, accountId, ...result }: GrantProps) {
+  const { client: api, caller } = useSession();
+  const { programs, detail } = texts;
+  const { id, client, resource, scopes, method, createdAt, lastUsedAt, lastAddress } = grant;
+  const approved = programs.approved(formatRelative(createdAt), useProviderName()(method));
+  const used = detail.lastUsed(formatRelative(lastUsedAt));
+  return (
+    <li>
+      <span class="tile">
+        <Icon name="terminal" />
+      </span>
+      <div>
+        <span>
+          <strong>{formatList(scopes.map(({ text }) => text))}</strong> {programs.at(resource.name)}
+        </span>
+        <span class="hint">{joined(placeOfGrant(grant), used, lastAddress)}</span>
+        <span class="hint">{joined(approved, programs.until(formatDay(grant.expiresAt)))}</span>
+      </div>
+      {caller.role === 'operate' && (
+        <ActionButton
+          textsOf={() => texts.programs.endOne}
+          label={programs.endNamed(client.name, resource.name)}
+          isSmall
+          run={(reason) => api.endProgram(accountId, id, reason)}
+          {...result}
+        />
+      )}
+    </li>
+  );
+}
+
+interface EndAllProps extends Omit<ProgramsProps, 'programs'> {
+  readonly ended: readonly AdminProgram[];
+  /** The program; absent = all programs. */
+  readonly name?: string;
+}
+
+function EndAll({ ended, name, accountId, ...result }: EndAllProps) {
+  const { client, caller } = useSession();
+  if (caller.role !== 'operate') {
+    return null;
+  }
+  const run = async (reason: string): Promise<AdminActAnswer> => {
+    for (const { id } of ended) {
+      await client.endProgram(accountId, id, reason);
+    }
+    return { success: true, changed: true };
+  };
+  return (
+    <ActionButton
+      textsOf={() => texts.programs.endAll}
+      {...(name !== undefined && { label: texts.programs.endAllNamed(name) })}
+      isSmall
+      run={run}
+      {...result}
+    />
+  );
+}
+
+function placeOfGrant({ redirectUri }: AdminProgram): string {
+  return redirectUri === null ? texts.programs.file : placeName(redirectUri);
+}
+
+function placeName(address: string): string {
+  const place = placeOf(address);
+  switch (place.kind) {
+    case 'host':
+      return place.host;
+    case 'computer':
+      return texts.programs.computer;
+    case 'app':
+      return texts.programs.app(place.scheme);
+  }
+}
+
+function joined(...parts: readonly (string | null)[]): string {
+  return parts.filter((part) => part !== null).join(' · ');
+}
