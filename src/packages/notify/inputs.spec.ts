@@ -26,6 +26,7 @@ describe(readPreferences.name, () => {
     expect(readPreferences(settings)).toEqual({
       push: { enabled: true, topics: ON, readyIncludeMessageText: false, requestPreviews: true },
       foregroundBehavior: 'full',
+      receivers: null,
       webPushKey: null,
       channels: [],
       brokenChannels: [],
