@@ -57,7 +57,12 @@ export async function endPrograms(context: EndContext): Promise<void> {
   }
   const files = new ProgramFiles(environment);
   for (const program of chosen) {
-    await client.programs.end(program.id);
+    // Of several, one may have ended meanwhile: the others end nevertheless.
+    await client.programs.end(program.id).catch((error: unknown) => {
+      if (id !== undefined || !isNotFound(error)) {
+        throw error;
+      }
+    });
     await files.removeOf(server, program.id);
     const text = `Ended ${program.client.name} at ${program.resource.name} (${program.id}).`;
     output.result({ id: program.id, client: program.client, ended: true }, text);
@@ -77,6 +82,10 @@ function choiceOf({ args: [id], options }: EndContext): (program: ListedProgram)
   }
   return (one) =>
     all || (program !== undefined ? one.client.id === program : one.id.startsWith(id ?? ''));
+}
+
+function isNotFound(error: unknown): boolean {
+  return error instanceof GatehouseProblem && error.code === 'not-found';
 }
 
 /** Refusals of a server that lacks the routes, or the grant type, of programs. */
