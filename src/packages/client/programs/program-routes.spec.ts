@@ -86,10 +86,24 @@ describe(ProgramRoutes.name, () => {
     await expect(routes.list()).rejects.toMatchObject({ code: 'unexpected-answer' });
   });
 
-  it('leads an id to no other route', async () => {
+  it.each(['..', '.', '', '../sessions/1', 'x?y'])(
+    'sends no id that could select another route: %j',
+    async (id) => {
+      const { routes, sent } = routesTo({ success: true });
+      await expect(routes.end(id)).rejects.toThrow(TypeError);
+      expect(sent).toEqual([]);
+    },
+  );
+
+  it('ends a program by its id', async () => {
     const { routes, sent } = routesTo({ success: true });
-    await routes.end('../profile');
-    expect(sent[0]?.url).toBe('https://gate.example.com/v1/account/programs/..%2Fprofile');
+    await routes.end(GRANT.id);
+    expect(sent).toMatchObject([
+      {
+        url: `https://gate.example.com/v1/account/programs/${GRANT.id}`,
+        init: { method: 'DELETE' },
+      },
+    ]);
   });
 });
 

@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { isUuid } from '../../../common/uuid.js';
 import { isSuccess } from '../api/api-client-answers.js';
 import { Transport, type Exchange, type TransportOptions } from '../api/api-client-transport.js';
 
@@ -90,8 +91,11 @@ export class ProgramRoutes {
 
   /** Ends the access of a program at once and everywhere; refused with `not-found` where it has ended. */
   async end(id: string): Promise<void> {
-    const path = `${PATH}/${encodeURIComponent(id)}`;
-    await this.transport.send('DELETE', path, { isAnswer: isSuccess });
+    if (!isUuid(id)) {
+      // Another text could select another route.
+      throw new TypeError('The id of a program is a UUID.');
+    }
+    await this.transport.send('DELETE', `${PATH}/${id}`, { isAnswer: isSuccess });
   }
 
   /**
