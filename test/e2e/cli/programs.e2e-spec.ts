@@ -336,6 +336,19 @@ describe('gatehouse programs', () => {
     expect(await run(['programs'])).toEqual(none);
   });
 
+  it('ends all also if one ends meanwhile', async () => {
+    await withBoth();
+    const held = proxy.hold(/^DELETE/, 'request');
+    const ending = run(['programs', 'end', '--all'], { GATEHOUSE_SERVER: proxy.url });
+    const first = await held;
+    for (const { id } of (await programsOf(server, session.token)).slice(0, 2)) {
+      await run(['programs', 'end', id]);
+    }
+    first.release();
+    expect(await ending).toMatchObject({ code: 0, stderr: '' });
+    expect(await programsOf(server, session.token)).toEqual([]);
+  });
+
   it.each([
     [['1234abcd'], [1, 'not-found']],
     [

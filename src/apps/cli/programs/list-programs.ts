@@ -57,7 +57,7 @@ export async function endPrograms(context: EndContext): Promise<void> {
   }
   const files = new ProgramFiles(environment);
   for (const program of chosen) {
-    // Of several, one may have ended meanwhile: the others end nevertheless.
+    // Another device may end one of several meanwhile: the command ends the others nevertheless.
     await client.programs.end(program.id).catch((error: unknown) => {
       if (id !== undefined || !isNotFound(error)) {
         throw error;
