@@ -29,7 +29,7 @@ interface KeyFormProps {
   readonly endSession?: ((notice: Notice) => void) | undefined;
 }
 
-interface ExistingKeyFormProps extends KeyFormProps {
+export interface ExistingKeyFormProps extends KeyFormProps {
   /** Id of the field, because a page may have several. Default: key. */
   readonly id?: string;
   readonly label?: string;
@@ -160,7 +160,7 @@ function TypedKey({ id = 'key', isScanned = false, notice }: TypedKeyProps) {
   );
 }
 
-interface NewKeyFormProps extends Omit<KeyFormProps, 'use'> {
+export interface NewKeyFormProps extends Omit<KeyFormProps, 'use'> {
   /** @param invitation the text as it was typed; null where the form has no such field */
   readonly use: (key: DeviceKey, invitation: string | null) => Promise<void>;
   readonly needsInvitation?: boolean;

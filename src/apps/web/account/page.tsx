@@ -14,7 +14,7 @@ import { t } from '../i18n/messages.js';
 import { loadProgramMessages, programMessages } from '../i18n/programs/program-messages.js';
 import type { ProgramRequestProps } from './programs/program-request.js';
 import type { AccountViewProps } from './account-view.js';
-import { CertificateReturned, ProviderReturned } from './returned.js';
+import type { ReturnedProps } from './returned.js';
 import { SignIn, type SignInProps } from './sign-in.js';
 import {
   noteReplaced,
@@ -40,6 +40,10 @@ import type { ClickedRequest } from './approvals/waiting-requests.js';
 
 const AccountView = lazyPart<AccountViewProps>(async () => {
   return (await import('./account-view.js')).AccountView;
+});
+
+const Returned = lazyPart<ReturnedProps>(async () => {
+  return (await import('./returned.js')).Returned;
 });
 
 const ProgramRequest = lazyPart<ProgramRequestProps>(async () => {
@@ -74,11 +78,7 @@ export function Page({ arrival, request }: PageProps) {
   if (returned !== null) {
     return (
       <Gate above={above}>
-        {returned.kind === 'certificate' ? (
-          <CertificateReturned arrival={returned} session={session} {...finish} />
-        ) : (
-          <ProviderReturned arrival={returned} session={session} {...finish} />
-        )}
+        <Returned arrival={returned} session={session} {...finish} />
       </Gate>
     );
   }

@@ -18,17 +18,31 @@ const CodeSignIn = lazyPart<CodeSignInProps>(async () => {
   return (await import('./code-sign-in.js')).CodeSignIn;
 });
 
-interface ReturnedProps {
+interface FlowEnds {
   readonly startSession: (session: Session, notice?: Notice | null) => void;
   readonly close: Notify;
 }
 
-interface CertificateReturnedProps extends ReturnedProps {
+export interface ReturnedProps extends FlowEnds {
+  readonly arrival: Extract<Arrival, { kind: 'certificate' | 'returned' }>;
+  readonly session: Session | null;
+}
+
+/** Finishes what a provider or a certificate was asked for. */
+export function Returned({ arrival, ...props }: ReturnedProps) {
+  return arrival.kind === 'certificate' ? (
+    <CertificateReturned arrival={arrival} {...props} />
+  ) : (
+    <ProviderReturned arrival={arrival} {...props} />
+  );
+}
+
+interface CertificateReturnedProps extends FlowEnds {
   readonly arrival: Extract<Arrival, { kind: 'certificate' }>;
   readonly session: Session | null;
 }
 
-export function CertificateReturned({ arrival, session, ...props }: CertificateReturnedProps) {
+function CertificateReturned({ arrival, session, ...props }: CertificateReturnedProps) {
   const { startSession, close } = props;
   const { code, flow } = arrival;
   useEffect(() => {
@@ -48,12 +62,12 @@ export function CertificateReturned({ arrival, session, ...props }: CertificateR
   return <p class="waiting">{t.moment}</p>;
 }
 
-interface ProviderReturnedProps extends ReturnedProps {
+interface ProviderReturnedProps extends FlowEnds {
   readonly arrival: Extract<Arrival, { kind: 'returned' }>;
   readonly session: Session | null;
 }
 
-export function ProviderReturned({ arrival, session, ...props }: ProviderReturnedProps) {
+function ProviderReturned({ arrival, session, ...props }: ProviderReturnedProps) {
   const { provider, answer, flow } = arrival;
   const proof = flow?.proof ?? null;
   const isSignIn = answer.kind === 'known' || answer.kind === 'new';
@@ -146,7 +160,7 @@ type SignInAnswer = Extract<OAuthReturn, { kind: 'known' | 'new' }>;
 /** `closed` = this provider creates no accounts here. */
 type Step = 'without-key' | 'own-key' | 'new-key' | 'choice' | 'closed';
 
-interface FinishProps extends ReturnedProps {
+interface FinishProps extends FlowEnds {
   readonly provider: string;
   readonly answer: SignInAnswer;
   readonly proof: string;
@@ -206,7 +220,7 @@ async function finishWithoutKey(
 function finished(
   login: LoginAnswer,
   session: Session,
-  startSession: ReturnedProps['startSession'],
+  startSession: FlowEnds['startSession'],
 ): void {
   startSession(session, login.created ? done(() => t.newKey.ready) : null);
 }

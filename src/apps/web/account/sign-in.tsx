@@ -25,9 +25,8 @@ import {
 } from '../ui/notice.js';
 import { t } from '../i18n/messages.js';
 import type { CodeSignInProps } from './code-sign-in.js';
-import { KeyForm, NewKeyForm } from './key-forms.js';
+import type { ExistingKeyFormProps, NewKeyFormProps } from './key-forms.js';
 import { sessionWithKey } from './key-memory.js';
-import { redirectTo, signInWithCertificate } from './start-sign-in.js';
 import { chooseStaying, isStaying, type Session } from './tab-state.js';
 import { Icon, type IconName } from '../ui/icon.js';
 
@@ -35,6 +34,17 @@ const CodeSignIn = lazyPart<CodeSignInProps>(async () => {
   // Loaded on demand with the QR code, because few people need it.
   return (await import('./code-sign-in.js')).CodeSignIn;
 });
+
+const KeyForm = lazyPart<ExistingKeyFormProps>(async () => {
+  return (await import('./key-forms.js')).KeyForm;
+});
+
+const NewKeyForm = lazyPart<NewKeyFormProps>(async () => {
+  return (await import('./key-forms.js')).NewKeyForm;
+});
+
+/** Loaded by the click. */
+const startSignIn = () => import('./start-sign-in.js');
 
 export interface SignInProps {
   /** True after the page was opened: only then the automatic redirect applies. */
@@ -72,7 +82,7 @@ async function redirectIfConfigured(choices: AuthChoices, notify: Notify): Promi
     return false;
   }
   try {
-    await redirectTo(direct);
+    await (await startSignIn()).redirectTo(direct);
     return true;
   } catch (error) {
     // Other methods may be available.
@@ -308,13 +318,13 @@ function redirections({ choices, action, startSession }: MethodListProps): Metho
     label: t.signIn.continueWith(way.displayName),
     icon: <ProviderIcon way={way} />,
     isBusy,
-    go: () => run(() => redirectTo(way)),
+    go: () => run(async () => (await startSignIn()).redirectTo(way)),
   }));
   const ofCertificate = {
     label: t.signIn.certificate,
     icon: <Icon name="certificate" />,
     isBusy,
-    go: () => run(() => signInWithCertificate(startSession)),
+    go: () => run(async () => (await startSignIn()).signInWithCertificate(startSession)),
   };
   return certificate.canLogIn || certificate.canSignUp
     ? [...ofProviders, ofCertificate]
