@@ -1,4 +1,4 @@
-import { addMessages, type Language } from './messages.js';
+import { loaderOf } from './messages.js';
 
 /** English texts of the choice of encryption, by the mode that the account would change to. */
 const en = {
@@ -39,11 +39,8 @@ const de: typeof en = {
 export let encryptionMessages = en;
 
 /** Loads the texts now, and again when the language changes. */
-export function loadEncryptionMessages(): Promise<void> {
-  return addMessages(load);
-}
-
-function load(language: Language): Promise<() => void> {
-  const loaded = language === 'en' ? en : de;
-  return Promise.resolve(() => (encryptionMessages = loaded));
-}
+export const loadEncryptionMessages = loaderOf(
+  en,
+  () => de,
+  (texts) => (encryptionMessages = texts),
+);

@@ -1,4 +1,4 @@
-import { addMessages, type Language } from './messages.js';
+import { loaderOf } from './messages.js';
 
 /** English texts of the key that this browser keeps. */
 const en = {
@@ -47,11 +47,8 @@ const de: typeof en = {
 export let keepMessages = en;
 
 /** Loads the texts now, and again when the language changes. */
-export function loadKeepMessages(): Promise<void> {
-  return addMessages(load);
-}
-
-function load(language: Language): Promise<() => void> {
-  const loaded = language === 'en' ? en : de;
-  return Promise.resolve(() => (keepMessages = loaded));
-}
+export const loadKeepMessages = loaderOf(
+  en,
+  () => de,
+  (texts) => (keepMessages = texts),
+);

@@ -68,6 +68,22 @@ export async function addMessages(load: LoadPart): Promise<void> {
   }
 }
 
+/**
+ * @param show keeps the loaded texts, for what is rendered next
+ * @returns a function that adds the texts of a part, as {@link addMessages} does
+ */
+export function loaderOf<Texts>(
+  english: Texts,
+  german: () => Texts | Promise<Texts>,
+  show: (texts: Texts) => void,
+): () => Promise<void> {
+  const load: LoadPart = async (language) => {
+    const loaded = language === 'en' ? english : await german();
+    return () => show(loaded);
+  };
+  return () => addMessages(load);
+}
+
 async function loadPage(language: Language): Promise<() => void> {
   const loaded = language === 'en' ? en : await others[language]();
   return () => (t = loaded);
