@@ -99,7 +99,9 @@ async function createHttpServer(
     // The library refuses an OPTIONS without a preflight in another shape than the contract's.
     strictPreflight: false,
     exposedHeaders: [
-      ...['etag', 'retry-after', 'x-request-id'],
+      'etag',
+      'retry-after',
+      'x-request-id',
       // Programs in a browser read the refusal of a scope there (RFC 6750, 3).
       ...(acceptsPrograms(settings.resourceServers) ? ['www-authenticate'] : []),
     ],

@@ -68,10 +68,8 @@ const HINTS: Readonly<Record<string, string>> = {
 function refusal(problem: GatehouseProblem, { isTokenGiven, server }: FailedCall): Failure {
   const { code, message, status, requestId, provider, accountId } = problem;
   const { details, retryAfterSeconds } = problem;
-  const facts = {
-    ...{ code, message, status, requestId, provider, accountId },
-    ...{ details, retryAfterSeconds },
-  };
+  const about = { code, message, status, requestId, provider, accountId };
+  const facts = { ...about, details, retryAfterSeconds };
   const at = server === undefined ? '' : ` --server ${server}`;
   if (TOKEN_CODES.includes(code)) {
     const hint = isTokenGiven

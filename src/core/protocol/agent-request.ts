@@ -4,9 +4,9 @@ import { isRequestId } from './request-id.js';
 /** Limit of the plaintext (contract, Formats). */
 export const MAX_REQUEST_BYTES = 64 * 1024;
 /** The display of a larger tool input does not fit on a phone, so it is allowed at the computer only. */
-export const MAX_INPUT_ALLOWED_REMOTELY_BYTES = 4096;
+const MAX_INPUT_ALLOWED_REMOTELY_BYTES = 4096;
 /** A request stays open for a day at most. */
-export const MAX_REQUEST_LIFETIME_MS = 24 * 60 * 60_000;
+const MAX_REQUEST_LIFETIME_MS = 24 * 60 * 60_000;
 
 const MAX_QUESTIONS = 16;
 const MAX_OPTIONS = 64;

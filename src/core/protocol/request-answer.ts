@@ -3,7 +3,7 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { isAllowedRemotely, isFields, jsonOf, type AgentRequest } from './agent-request.js';
 
 /** The first line of the signed bytes; with it a signature can only mean an answer. */
-export const ANSWER_VERSION = 'gatehouse-answer-v1';
+const ANSWER_VERSION = 'gatehouse-answer-v1';
 /** Limit of an answer's JSON. */
 export const MAX_ANSWER_BYTES = 32 * 1024;
 const SIGNATURE_BYTES = 64;

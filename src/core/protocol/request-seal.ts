@@ -16,7 +16,7 @@ export const REQUEST_KEY_INFOS = {
 } as const satisfies Record<SealPurpose | 'answerSeed', string>;
 
 export const SEAL_NONCE_BYTES = 12;
-export const SEAL_TAG_BYTES = 16;
+const SEAL_TAG_BYTES = 16;
 const VERSION = '1.';
 const MAX_SEALED_BYTES = SEAL_NONCE_BYTES + MAX_REQUEST_BYTES + SEAL_TAG_BYTES;
 

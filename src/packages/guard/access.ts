@@ -20,9 +20,7 @@ export interface Access extends Holder {
 }
 
 /** Claims that every access token must have. */
-export const REQUIRED_CLAIMS = [
-  ...['sub', 'sid', 'client_id', 'iat', 'exp', 'session_exp', 'login_method'],
-];
+export const REQUIRED_CLAIMS = 'sub sid client_id iat exp session_exp login_method'.split(' ');
 
 /** The longest life of an access token: the memory of ended sessions covers it. */
 export const MAX_TOKEN_SECONDS = 900;

@@ -49,7 +49,7 @@ const ATTACKS: ReadonlySet<ErrorCode> = new Set([
   ...(['origin-not-allowed', 'invalid-pending', 'not-eligible', 'rate-limited'] as const),
 ]);
 
-export interface AdminAppOptions {
+interface AdminAppOptions {
   /** null = plain HTTP. */
   readonly tls: ServerOptions | null;
   readonly requestsPerMinute: number;

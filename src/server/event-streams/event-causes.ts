@@ -46,9 +46,9 @@ export const CAUSES = Object.entries(CAUSE_REASONS).flatMap(([kind, reason]) =>
 const SESSION_LIMIT = 'The account has too many sessions.';
 const RULES = 'The rules do not admit the account any more.';
 
-export type InitiatingEntity = 'user' | 'admin' | 'policy';
+type InitiatingEntity = 'user' | 'admin' | 'policy';
 
-export interface Cause {
+interface Cause {
   readonly reason: string;
   readonly initiatingEntity: InitiatingEntity;
 }

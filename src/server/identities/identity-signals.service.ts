@@ -40,13 +40,13 @@ class RefusedLogin extends AppError {
 }
 
 /** A login at a provider. */
-export interface ProvenLogin extends MatchedLogin {
+interface ProvenLogin extends MatchedLogin {
   /** Unix milliseconds, taken before the provider's answer. */
   readonly checkedAt: number;
 }
 
 /** A login that its client finishes. */
-export interface PendingLogin extends ProvenLogin {
+interface PendingLogin extends ProvenLogin {
   /** The session at the provider; null = it is not known. */
   readonly providerSession: string | null;
 }

@@ -27,7 +27,7 @@ const SUBJECT_PREFIX = 'client:';
 const LIFETIME_SECONDS = 300;
 const MAX_LENGTH = 4096;
 
-export interface ClientToken {
+interface ClientToken {
   readonly token: string;
   readonly scope: string;
   /** Seconds. */

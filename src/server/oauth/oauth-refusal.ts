@@ -17,9 +17,13 @@ const OAUTH_ERRORS: Partial<Record<ErrorCode, string>> = {
 
 /** Statuses that clients of OAuth know; any other refusal is 400 (RFC 6749, 5.2). */
 const STATUSES: readonly ErrorCode[] = [
-  ...(['invalid-client', 'rate-limited', 'unavailable', 'internal'] as const),
+  'invalid-client',
+  'rate-limited',
+  'unavailable',
+  'internal',
   'insufficient-scope',
-  ...(['payload-too-large', 'unsupported-media-type'] as const),
+  'payload-too-large',
+  'unsupported-media-type',
 ];
 
 /** Challenges accounts that a rule refuses, too (RFC 6750, 3): proxies pass the answer on. */

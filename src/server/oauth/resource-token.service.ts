@@ -39,7 +39,7 @@ export interface ResourceTokenClaims extends JWTPayload {
 }
 
 /** The program that a token is for. */
-export interface ProgramClaims {
+interface ProgramClaims {
   readonly clientId: string;
   readonly clientName: string;
   readonly grantId: string;

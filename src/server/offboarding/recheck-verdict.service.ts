@@ -28,7 +28,7 @@ import { CertificateSessionsService } from './certificate-sessions.service.js';
 const SAVE_RETRIES_MS = [100, 500, 2000, 5000];
 
 /** The answer about one identity, and the verdict of the current rules. */
-export interface JudgedAnswer {
+interface JudgedAnswer {
   readonly verdict: RecheckVerdict;
   /** null without a new profile. */
   readonly facts: EligibilityFacts | null;

@@ -173,8 +173,11 @@ export class ProgramTokensService {
       method: grant.method,
       identities: grant.identities,
       program: {
-        ...{ clientId: grant.clientId, clientName: grant.clientName, grantId: grant.id },
-        ...{ scopes, tokenSeconds: programs.tokenSeconds },
+        clientId: grant.clientId,
+        clientName: grant.clientName,
+        grantId: grant.id,
+        scopes,
+        tokenSeconds: programs.tokenSeconds,
       },
     });
     return {

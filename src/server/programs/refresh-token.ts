@@ -1,7 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
 /** A refresh token as its text claims to be: its seal is not verified. */
-export interface ReadRefreshToken {
+interface ReadRefreshToken {
   /** The id of its grant. */
   readonly grantId: string;
   readonly generation: number;
@@ -39,7 +39,7 @@ export function isSealedBy(key: Buffer, { grantId, generation, seal }: ReadRefre
 }
 
 /** The newest token of a grant. Times are Unix milliseconds. */
-export interface RefreshState {
+interface RefreshState {
   readonly generation: number;
   /** When the last tokens before it were superseded, the oldest first. */
   readonly supersededAt: readonly number[];

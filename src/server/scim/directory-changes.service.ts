@@ -24,7 +24,7 @@ const REASON = 'directory';
 type Outcome = 'deactivated' | 'activated' | 'unmatched' | 'ambiguous';
 
 /** To announce once the change is committed. */
-export interface DirectoryEffect {
+interface DirectoryEffect {
   readonly provider: string;
   readonly outcome: Outcome;
   /** Empty = no account has an identity of the person. */

@@ -209,7 +209,7 @@ function namesIn(list: string): string[] {
 }
 
 /** Removes the URN of the schema and a sub-attribute. */
-export function baseName(path: string): string {
+function baseName(path: string): string {
   return withoutUrn(path).split('.')[0] ?? '';
 }
 

@@ -1,7 +1,7 @@
 import DataLoader from 'dataloader';
 import type { Runtime } from '../../common/runtime/runtime.js';
 
-export interface Gathering {
+interface Gathering {
   /** Least milliseconds between two statements. Default 0. */
   readonly everyMs?: number;
   readonly maxKeys: number;

@@ -11,7 +11,7 @@ import { updatesConfig } from '../config/updates.config.js';
 import { cutOff } from './connection-transport.js';
 import { refuseUpgrade, UpdatesEngine } from './updates.engine.js';
 
-export const UPDATES_PATH = '/v1/updates';
+const UPDATES_PATH = '/v1/updates';
 
 /** The adapter that connects this process with the clients of other replicas. */
 export type ClusterAdapter = NonNullable<ServerOptions['adapter']>;

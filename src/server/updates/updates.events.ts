@@ -36,7 +36,7 @@ export interface Hello {
 }
 
 /** A refusal on a live connection, which has no header for the retry delay. */
-export interface ConnectionRefusal extends ErrorBody {
+interface ConnectionRefusal extends ErrorBody {
   readonly retryAfterSeconds?: number;
 }
 
@@ -51,13 +51,13 @@ export interface ClientEvents {
   ping: (...args: unknown[]) => void;
 }
 
-export interface ClusterEvents {
+interface ClusterEvents {
   'access-changed': (change: AccessChange) => void;
   'access-changes-missed': () => void;
   'request-changed': (change: RequestChange) => void;
 }
 
-export interface ConnectionData {
+interface ConnectionData {
   access: Access;
   /** True if the connection is checked again regardless of the last check. */
   isDue: boolean;

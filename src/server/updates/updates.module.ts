@@ -16,7 +16,7 @@ import { CLUSTER_ADAPTER, UpdatesAdapter, type ClusterAdapter } from './updates.
 import { UpdatesEngine } from './updates.engine.js';
 import { UpdatesGateway } from './updates.gateway.js';
 
-export interface UpdatesOptions {
+interface UpdatesOptions {
   /** The Redis connection that the replicas share; null with one replica. */
   readonly redis: Redis | Cluster | null;
 }

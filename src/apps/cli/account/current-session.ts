@@ -6,7 +6,7 @@ import { serverFetch } from '../server-fetch.js';
 import { ServerStore, type StoredSession } from './server-store.js';
 
 /** A server with the token for it, of any account. */
-export interface CurrentToken {
+interface CurrentToken {
   readonly server: string;
   readonly token: string;
   readonly store: ServerStore;

@@ -59,7 +59,10 @@ async function run(
   const noted = { ...context, output: notesOnly() };
   return untilSignal(async (signal) => {
     const result = await ask(noted, question, {
-      ...{ timeoutMs: timeout * 1000, signal, subject: session, asksForDenial: false },
+      timeoutMs: timeout * 1000,
+      signal,
+      subject: session,
+      asksForDenial: false,
       onWaiting: (audience, request) => context.output.note(describeWaiting(audience, request)),
     });
     const exitCode = print(context, result);
@@ -99,7 +102,7 @@ function printDecision(
 }
 
 /** Returns the label of each chosen option, and the person's own text. */
-export function chosenLines(
+function chosenLines(
   { questions = [] }: AgentRequest,
   { answers }: Exclude<AnswerChoice, string>,
 ): readonly string[] {

@@ -40,7 +40,7 @@ export interface UnsettledRecord extends AskedRecord {
 /** The digest of a request that was notified of, and that is answered at the computer. */
 export const NOT_ASKED = '';
 
-export type AskedEnd = Parameters<AskStore['end']>[1];
+type AskedEnd = Parameters<AskStore['end']>[1];
 
 /** Longer than any request lives. */
 const KEPT_MS = 25 * 60 * 60_000;

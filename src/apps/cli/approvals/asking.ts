@@ -51,7 +51,7 @@ export type AskResult = (
   readonly request: AgentRequest;
 };
 
-export interface AskSettings {
+interface AskSettings {
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
   /** {@link AskedRecord.subject}. */

@@ -2,7 +2,7 @@ import { ConfigurationError } from '../../../server/config/environment/configura
 import type { Timers } from '../../../common/runtime/timers.js';
 
 /** `skipped`: not checked, and the message says why. */
-export type CheckStatus = 'ok' | 'warning' | 'failed' | 'skipped';
+type CheckStatus = 'ok' | 'warning' | 'failed' | 'skipped';
 
 export interface CheckResult {
   readonly check: string;

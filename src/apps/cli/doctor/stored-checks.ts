@@ -85,7 +85,7 @@ export function judgeStreams(id: string, streams: readonly EventStreamState[]): 
 }
 
 /** @param signsFrom of the newest key, Unix milliseconds; undefined = there is no key */
-export function judgeKeyAge(alg: string, signsFrom: number | undefined, now: number): CheckResult {
+function judgeKeyAge(alg: string, signsFrom: number | undefined, now: number): CheckResult {
   if (signsFrom === undefined) {
     return backends.warning(`There is no ${alg} key yet: the next start of the server makes it.`);
   }

@@ -146,7 +146,7 @@ function fromOpenCode({ directory, properties }: Fields): Fields {
 }
 
 /** The tool of Claude Code that asks questions. */
-export const ASKING_TOOL = 'AskUserQuestion';
+const ASKING_TOOL = 'AskUserQuestion';
 
 /** Returns null for questions of another form than the documented one. */
 function questionsOf(input: unknown): readonly AskedQuestion[] | null {

@@ -2,7 +2,7 @@ export const AGENTS = ['claude-code', 'codex', 'opencode', 'copilot', 'gemini'] 
 export type Agent = (typeof AGENTS)[number];
 
 /** Effect of an event on the account's other devices. */
-export type HookEffect = 'ask' | 'withdraw' | 'ready' | 'notify';
+type HookEffect = 'ask' | 'withdraw' | 'ready' | 'notify';
 
 /**
  * Form of a printed answer. `decision`: a hook decision; `decision-with-input`: the same, where an allow
@@ -11,10 +11,10 @@ export type HookEffect = 'ask' | 'withdraw' | 'ready' | 'notify';
 export type AnswerForm = 'decision' | 'decision-with-input' | 'denial' | 'reply';
 
 /** The effect of exit code 2, which the command never uses. */
-export type ExitTwo = 'denies' | 'continues the turn' | 'warns' | 'is ignored';
+type ExitTwo = 'denies' | 'continues the turn' | 'warns' | 'is ignored';
 
 /** Facts of one event of an agent, by its documentation or as recorded in test/fixtures/agent-hooks. */
-export interface HookRow {
+interface HookRow {
   readonly agent: Agent;
   /** The event's name in its input. */
   readonly event: string;

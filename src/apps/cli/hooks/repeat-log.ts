@@ -18,7 +18,7 @@ interface SeenRequest {
   readonly request: string;
 }
 
-export interface RepeatCounts {
+interface RepeatCounts {
   readonly requests: number;
   /** The time of the first request, in Unix milliseconds; null without one. */
   readonly since: number | null;

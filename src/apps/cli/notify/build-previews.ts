@@ -3,7 +3,7 @@ import { requestPreviewsOfBuild } from '../../../packages/notify/environment.js'
 import type { ContentSwitches } from '../../../packages/notify/content/content.js';
 
 /** The effective state of request previews, and the switch that decides it. */
-export interface PreviewsInEffect {
+interface PreviewsInEffect {
   readonly isOn: boolean;
   readonly because: string;
 }

@@ -46,7 +46,8 @@ export async function test(context: CliContext<TestOptions>): Promise<number> {
   const previews = previewsInEffect(channel);
   const later = example === undefined ? { request, requestPreviewsInEffect: previews } : {};
   const lines = [
-    ...[describeLine(line), ...indented(sent)],
+    describeLine(line),
+    ...indented(sent),
     ...(example === undefined ? ['A permission request arrives as:', ...indented(request)] : []),
     ...(previews.isOn || event?.topic === 'ready'
       ? []

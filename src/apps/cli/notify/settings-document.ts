@@ -28,7 +28,7 @@ import { CliError, refusedError, usageError } from '../cli-error.js';
 import { withFileLock } from '../file-lock.js';
 import { readInputFile, textOf } from '../input.js';
 
-export type SettingsContext = CliContext<{ readonly settingsFile?: string | undefined }>;
+type SettingsContext = CliContext<{ readonly settingsFile?: string | undefined }>;
 
 /** An account's notification settings and where they are stored. */
 export interface SettingsDocument {

@@ -16,7 +16,7 @@ import { readSettings } from './settings-document.js';
 /** A target's line with the id of its receipt. */
 export type TestLine = ReportLine & { readonly receiptId?: string };
 
-export type TestTargets = Pick<Preferences, 'webPushKey' | 'channels'> & {
+type TestTargets = Pick<Preferences, 'webPushKey' | 'channels'> & {
   readonly tokens: readonly SavedToken[];
 };
 

@@ -109,8 +109,14 @@ function detailOf(event: StoredAuditEvent): string | null {
   const { provider, address, reason, detail, issuer, signalTxn, invitationId, count = 1 } = event;
   const isRefusal = event.kind.endsWith('refused');
   const parts = [
-    ...[provider, reason, detail, issuer, signalTxn, invitationId],
-    ...[isRefusal ? address : null, count > 1 ? `${count} times` : null],
+    provider,
+    reason,
+    detail,
+    issuer,
+    signalTxn,
+    invitationId,
+    isRefusal ? address : null,
+    count > 1 ? `${count} times` : null,
     IMPLIED_ACTORS.includes(event.actor) ? null : `by ${event.actor}`,
   ];
   return parts.filter(Boolean).join(' ') || null;

@@ -29,7 +29,7 @@ export interface KeptKey {
 }
 
 /** A sign-in or a link that this tab started and for which the provider redirects back. */
-export interface PendingFlow {
+interface PendingFlow {
   readonly provider: string;
   /** The secret whose hash the server has; null = none. */
   readonly proof: string | null;

@@ -26,7 +26,7 @@ export type Filter = Readonly<Record<string, string>>;
 const ROUTE = /^#(\w+)(?:\/([\da-f-]{36}))?(?:\?(.*))?$/;
 
 /** @param hash of an address, with its `#`; an unknown one selects the overview */
-export function readRoute(hash: string): Route {
+function readRoute(hash: string): Route {
   const [, name, accountId = null, query = ''] = ROUTE.exec(hash) ?? [];
   const section = SECTIONS.find((one) => one === name) ?? 'overview';
   const filter = Object.fromEntries(new URLSearchParams(query));

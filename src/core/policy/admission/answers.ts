@@ -1,6 +1,6 @@
 import type { OperatorPolicy } from '../operator-policy.js';
 
-export type AnswersPolicy = Pick<OperatorPolicy, 'answers' | 'auth' | 'encryption'>;
+type AnswersPolicy = Pick<OperatorPolicy, 'answers' | 'auth' | 'encryption'>;
 
 /** True if accounts can have a key that opens requests and signs answers. */
 export function hasKeysForAnswers({ auth, encryption }: AnswersPolicy): boolean {

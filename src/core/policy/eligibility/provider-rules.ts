@@ -52,7 +52,7 @@ export interface DirectoryRules {
 export type ProviderRules = GitHubRules | OidcRules;
 
 /** The properties of a provider that depend on its kind. All code reads them here. */
-export interface ProviderCapabilities {
+interface ProviderCapabilities {
   /** The rules that an identity of the provider must meet. */
   readonly rules: EligibilityRules;
   /** True if there is an organisation allowlist, or an allow rule of OpenID Connect. */

@@ -37,7 +37,7 @@ const EFFECTS: Readonly<Record<string, EventEffect>> = {
 /** The events that a stream is asked for. Those about the stream itself are sent in any case. */
 export const REQUESTED_EVENTS = Object.keys(EFFECTS).filter((name) => !name.startsWith(SSF));
 
-export interface KnownEvent {
+interface KnownEvent {
   /** The last part of its address. */
   readonly kind: string;
   readonly effect: EventEffect;

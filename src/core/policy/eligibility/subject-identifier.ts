@@ -2,7 +2,7 @@
 export type SubjectName = { readonly subject: string } | { readonly email: string };
 
 /** The people that an event names, and their session at the provider; null = every session. */
-export interface EventSubject {
+interface EventSubject {
   readonly names: readonly SubjectName[];
   readonly session: string | null;
 }

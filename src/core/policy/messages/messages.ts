@@ -12,7 +12,7 @@ import {
 /** The English messages of the server, the command line and the console. */
 export const MESSAGES = { ...POLICY_MESSAGES, ...ACCOUNT_MESSAGES, ...FINDING_MESSAGES };
 
-export type MessageCode = keyof typeof MESSAGES;
+type MessageCode = keyof typeof MESSAGES;
 
 /** A table in another language: the same codes with the same parameters. */
 export type Messages = { readonly [Code in MessageCode]: (typeof MESSAGES)[Code] };

@@ -32,7 +32,9 @@ export function changesOf(present: readonly Statement[], planned: readonly State
     const { code, params } = (pair.before ?? pair.after) as Statement;
     return code === 'provider-rule'
       ? {
-          ...{ kind: 'rule', key, provider: String(params['provider']) },
+          kind: 'rule',
+          key,
+          provider: String(params['provider']),
           rule: params['rule'] as AllowRule,
           before: valuesOf(pair.before),
           after: valuesOf(pair.after),
@@ -43,13 +45,22 @@ export function changesOf(present: readonly Statement[], planned: readonly State
 
 /** Sentences of which the policy has only one. */
 const SUBJECTS: Readonly<Record<string, string>> = {
-  ...{ 'signup-open': 'signup', 'signup-invited': 'signup', 'signup-refused': 'signup' },
-  ...{ 'login-key': 'key', 'login-key-off': 'key' },
-  ...{ 'required-none': 'required', 'required-providers': 'required' },
-  ...{ rechecked: 'rechecks', 'not-rechecked': 'rechecks' },
-  ...{ 'outage-strict': 'outage', 'outage-lenient': 'outage' },
-  ...{ 'content-encrypted': 'content', 'content-plain': 'content', 'content-optional': 'content' },
-  ...{ 'plain-sealed': 'plain', 'plain-readable': 'plain' },
+  'signup-open': 'signup',
+  'signup-invited': 'signup',
+  'signup-refused': 'signup',
+  'login-key': 'key',
+  'login-key-off': 'key',
+  'required-none': 'required',
+  'required-providers': 'required',
+  rechecked: 'rechecks',
+  'not-rechecked': 'rechecks',
+  'outage-strict': 'outage',
+  'outage-lenient': 'outage',
+  'content-encrypted': 'content',
+  'content-plain': 'content',
+  'content-optional': 'content',
+  'plain-sealed': 'plain',
+  'plain-readable': 'plain',
 };
 
 function bySubject(statements: readonly Statement[]): ReadonlyMap<string, Statement> {

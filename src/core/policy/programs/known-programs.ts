@@ -2,7 +2,7 @@
  * Client ids of common programs as their makers publish them (seen on 2026-11-27). A `*` stands for
  * one segment of the path.
  */
-export const KNOWN_PROGRAMS = [
+const KNOWN_PROGRAMS = [
   'https://claude.ai/oauth/claude-code-client-metadata',
   'https://claude.ai/oauth/mcp-oauth-client-metadata',
   'https://chatgpt.com/oauth/client.json',

@@ -4,7 +4,7 @@ const LOOPBACK = ['localhost', '127.0.0.1', '[::1]'];
 /** Schemes that run code, read files or are meant for the network: no program owns them. */
 const REFUSED_SCHEMES = ['javascript:', 'data:', 'file:', 'vbscript:', 'blob:', 'about:', 'ws:'];
 
-export function isLoopbackRedirect(address: string): boolean {
+function isLoopbackRedirect(address: string): boolean {
   const url = parse(address);
   return url !== null && url.protocol === 'http:' && LOOPBACK.includes(url.hostname);
 }

@@ -26,7 +26,7 @@ export interface AdminRequest extends FastifyRequest {
 }
 
 /** The role that a route requires; `read` where nothing is declared. */
-export type AdminAccess = AdminRole | 'public';
+type AdminAccess = AdminRole | 'public';
 
 const RequiredRole = Reflector.createDecorator<AdminAccess>();
 

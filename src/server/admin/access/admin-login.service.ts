@@ -19,7 +19,7 @@ import { ExternalFlowRepository } from '../../storage/repositories/one-time.repo
 import type { AdminCaller, AdminRole } from './admin-caller.js';
 import { AdminSessionsService, cookieName } from './admin-sessions.service.js';
 
-export const CALLBACK_PATH = '/admin/v1/login/callback';
+const CALLBACK_PATH = '/admin/v1/login/callback';
 const LIFETIME_MS = 10 * 60_000;
 
 interface LoginContents {

@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import { AppError } from '../../../common/errors.js';
 
 /** Pages on other origins cannot send this header without a preflight, which is never granted. */
-export const ADMIN_REQUEST_HEADER = 'x-gatehouse-admin';
+const ADMIN_REQUEST_HEADER = 'x-gatehouse-admin';
 
 /**
  * Refuses requests that a page on another origin caused, even with valid credentials.

@@ -42,7 +42,10 @@ export class AdminPlanService {
     const names = examples.length === 0 ? [] : await this.accounts.namesOf(examples);
     return {
       ...tally.counts,
-      ...{ total, isSample, names: Object.fromEntries(names), policy: inWords(changed) },
+      total,
+      isSample,
+      names: Object.fromEntries(names),
+      policy: inWords(changed),
     };
   }
 

@@ -47,10 +47,13 @@ export function presentVariables(): PresentVariable[] {
 function entryOf(provider: OidcProviderSettings): object {
   const { id, type, displayName, issuer, clientId, redirectUrl, scopes } = provider;
   const { claims, allow, emailVerification, storeRefreshToken, entra, scim } = provider;
+  const client = { id, type, displayName, issuer, clientId, scopes };
+  const rules = { claims, allow, emailVerification, storeRefreshToken };
   const directory = scim === null ? undefined : { match: scim.match, required: scim.required };
   return {
-    ...{ id, type, displayName, issuer, clientId, redirectUrl: redirectUrl ?? undefined, scopes },
-    ...{ claims, allow, emailVerification, storeRefreshToken },
+    ...client,
+    redirectUrl: redirectUrl ?? undefined,
+    ...rules,
     entra: entra.graph ? { graph: true } : undefined,
     signals: directory && { scim: directory },
   };

@@ -16,7 +16,7 @@ import type { AuthenticatedRequest } from '../route-access.js';
 
 /** Protects the end and take-over of an account from a stolen token (contract, Sessions). */
 @Injectable()
-export class FreshLoginGuard implements CanActivate {
+class FreshLoginGuard implements CanActivate {
   constructor(
     private readonly clock: Clock,
     @Inject(authConfig.KEY) private readonly config: ConfigType<typeof authConfig>,

@@ -35,7 +35,7 @@ export function loginOrigin({ ip }: FastifyRequest, client: ClientDto | undefine
 }
 
 /** A field that may hold a {@link ClientDto}. */
-export const IsClient = (): PropertyDecorator =>
+const IsClient = (): PropertyDecorator =>
   ValidateBy({
     name: 'isClient',
     validator: {

@@ -30,7 +30,9 @@ export const RESERVED_PROVIDER_IDS: readonly string[] = [
 ];
 
 export const CREDENTIAL_FILES = [
-  ...(['clientSecretFile', 'clientKeyFile', 'clientAssertionFile'] as const),
+  'clientSecretFile',
+  'clientKeyFile',
+  'clientAssertionFile',
 ] as const;
 
 export const FIELDS_WITH_FILES = [...CREDENTIAL_FILES, 'googleWorkspaceGroups'] as const;

@@ -68,7 +68,7 @@ export const PROGRAMS_ENTRY = optionalObject(
   },
 );
 
-export type ProgramsEntry = NonNullable<v.InferOutput<typeof PROGRAMS_ENTRY>>;
+type ProgramsEntry = NonNullable<v.InferOutput<typeof PROGRAMS_ENTRY>>;
 
 /** @param maxTokenSeconds as it is set; null = it is not */
 export function readPrograms(

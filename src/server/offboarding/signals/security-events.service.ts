@@ -26,7 +26,7 @@ import { RecheckSignalsService } from './recheck-signals.service.js';
 const BEARER = /^bearer +(\S+) *$/i;
 const MAX_TOKEN_LENGTH = 16_384;
 
-export interface AcceptedEvent {
+interface AcceptedEvent {
   /** The last part of the event's address; `unsupported` for one that this server does not know. */
   readonly kind: string;
   readonly outcome: EventOutcome;

@@ -10,7 +10,7 @@ const STATUSES: readonly unknown[] = ['enabled', 'paused', 'disabled'] satisfies
 const LONGEST_REASON = 1024;
 
 /** The report of an event about its stream. */
-export interface StreamNews {
+interface StreamNews {
   readonly stream: SignalStream;
   /** null = the event verifies the stream. */
   readonly status: StreamStatus | null;

@@ -12,7 +12,7 @@ import { UpstreamError } from '../http/upstream-http.js';
 import type { TransmitterMetadata } from './transmitter-metadata.js';
 
 /** Errors of a transmission (RFC 8935, 2.4; SSF 1.0, 8.1.4.1). */
-export type SetFailure =
+type SetFailure =
   | 'invalid_request'
   | 'invalid_key'
   | 'invalid_issuer'

@@ -41,7 +41,7 @@ const POLLED = v.object({
 
 /** The configuration of a stream (SSF 1.0, 8.1.1). */
 export type StreamConfiguration = v.InferOutput<typeof STREAM>;
-export type TransmitterStatus = v.InferOutput<typeof STATUS>;
+type TransmitterStatus = v.InferOutput<typeof STATUS>;
 
 /** How the events of a new stream are delivered. */
 export interface StreamDelivery {

@@ -16,7 +16,7 @@ const METADATA = v.object({
 });
 
 /** The document of a transmitter (OpenID SSF 1.0, 7.1). */
-export interface TransmitterDocument {
+interface TransmitterDocument {
   readonly jwksUri: string;
   readonly configurationEndpoint: string | null;
   readonly statusEndpoint: string | null;

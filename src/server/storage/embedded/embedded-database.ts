@@ -17,7 +17,7 @@ const STOP_LIMIT_MS = 10_000;
 /** Its JavaScript objects are short-lived answers. The default takes more memory. */
 const YOUNG_GENERATION_MB = 4;
 
-export interface EmbeddedDatabaseOptions {
+interface EmbeddedDatabaseOptions {
   readonly dataDir: string;
   /** Called once when the database ends without {@link EmbeddedDatabase.stop}. */
   readonly onExit?: (error: Error) => void;

@@ -11,7 +11,7 @@ import {
   withOwnStatementName,
 } from './embedded-frames.js';
 
-export type RunMessages = (messages: Buffer) => Uint8Array;
+type RunMessages = (messages: Buffer) => Uint8Array;
 
 const TERMINATE = 0x58;
 const SYNC = 0x53;

@@ -9,7 +9,7 @@ import { findRefusals, isRefusal } from './redis-probe.js';
 export const REDIS = Symbol('Redis');
 
 /** `refusing`: it answers, but refuses commands that the server needs. */
-export type RedisState = 'ready' | 'refusing' | 'away';
+type RedisState = 'ready' | 'refusing' | 'away';
 
 const COMMAND_TIMEOUT_MS = 500;
 const SILENCE_MS = 2000;

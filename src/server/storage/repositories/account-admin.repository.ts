@@ -60,7 +60,7 @@ export type AdminAct = keyof typeof ACTS;
 /** `unchanged`: the account already had that state, and no audit event was stored. */
 export type ActOutcome = 'done' | 'unchanged' | 'not-found';
 
-export interface ActResult {
+interface ActResult {
   readonly outcome: ActOutcome;
   readonly events: readonly AuditEvent[];
 }

@@ -21,7 +21,7 @@ export interface AccountSettings {
   readonly version: number;
 }
 
-export interface SettingsWritten {
+interface SettingsWritten {
   readonly version: number;
   readonly seq: number;
 }

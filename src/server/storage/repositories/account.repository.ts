@@ -25,7 +25,7 @@ export interface AccountForLogin {
   readonly isDisabled: boolean;
 }
 
-export interface IdentityProfile {
+interface IdentityProfile {
   readonly provider: string;
   readonly login: string | null;
   readonly eligibility: Eligibility;

@@ -4,7 +4,7 @@ import { DatabaseService } from '../database.service.js';
 /** Rows that are counted exactly; above it, a count is "at least" or the planner's estimate. */
 export const COUNTED = 100_000;
 
-export interface AccountCounts {
+interface AccountCounts {
   readonly total: number;
   /** At most one above {@link COUNTED}, like all counts below. */
   readonly disabled: number;
@@ -12,14 +12,14 @@ export interface AccountCounts {
 }
 
 /** Requests of programs: those that wait, and those that ended within the last hour. */
-export interface RequestCounts {
+interface RequestCounts {
   readonly waiting: number;
   readonly answered: number;
   readonly withdrawn: number;
   readonly expired: number;
 }
 
-export interface DueCounts {
+interface DueCounts {
   readonly due: number;
   /** Identities that have been due for longer than the given time. */
   readonly overdue: number;

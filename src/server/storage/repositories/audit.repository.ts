@@ -45,7 +45,7 @@ export interface AuditPage {
 const OF_PEOPLE = `"subject" IS NOT NULL`;
 const OF_OPERATORS = `"actor" NOT IN ('user', 'system', 'provider')`;
 
-export interface LoginCountsRow {
+interface LoginCountsRow {
   readonly bucket: number;
   readonly logins: number;
   readonly refusals: number;

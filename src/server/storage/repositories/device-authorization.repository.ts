@@ -14,7 +14,7 @@ export type NewDevice = Pick<
   'publicKey' | 'proofHash' | 'clientName' | 'clientPlatform' | 'address'
 >;
 
-export type Guesser = Pick<DeviceLookupMissEntity, 'accountId' | 'addressGroup'>;
+type Guesser = Pick<DeviceLookupMissEntity, 'accountId' | 'addressGroup'>;
 
 /** Any number that no other advisory lock has as its seed. */
 const LOOK_UPS = 8628;
@@ -30,9 +30,9 @@ const REFUSED_UNTIL = `
 
 export type WaitingDevice = Pick<DeviceAuthorizationEntity, keyof typeof WAITING>;
 
-export type DeviceProgress = Pick<DeviceAuthorizationEntity, 'state' | 'proofHash' | 'polledAt'>;
+type DeviceProgress = Pick<DeviceAuthorizationEntity, 'state' | 'proofHash' | 'polledAt'>;
 
-export interface DeviceAnswer {
+interface DeviceAnswer {
   readonly id: string;
   readonly accountId: string;
   readonly sessionId: string;

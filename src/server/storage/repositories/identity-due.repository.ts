@@ -44,7 +44,7 @@ export interface AnsweredIdentity extends Pick<LeasedIdentity, 'id' | 'subject' 
   readonly certificate: CertificateRecord | null;
 }
 
-export interface RecheckResult {
+interface RecheckResult {
   readonly record: ScheduledRecord;
   /** The provider's answer; null keeps the stored one. */
   readonly facts: EligibilityFacts | null;

@@ -37,7 +37,7 @@ export interface KnownIdentity {
   readonly issuer: string | null;
 }
 
-export interface ForeignIdentities {
+interface ForeignIdentities {
   readonly issuer: string;
   readonly identities: number;
 }

@@ -36,12 +36,12 @@ export interface InvitationPosition {
   readonly id: string;
 }
 
-export interface InvitationPage {
+interface InvitationPage {
   readonly invitations: readonly ListedInvitation[];
   readonly next: InvitationPosition | null;
 }
 
-export interface InvitedAccount {
+interface InvitedAccount {
   /** null = a concurrent login of the same key was first; the invitation is then unused. */
   readonly accountId: string | null;
   readonly invitationId: string;
@@ -74,7 +74,7 @@ const SIGN_UP = `
     "created_by" AS "inviter"
   FROM "open"`;
 
-export interface InvitationOrigin {
+interface InvitationOrigin {
   readonly actor: OperatorName;
   /** Address of the operator's client; absent = the operator worked on the database. */
   readonly address?: string;

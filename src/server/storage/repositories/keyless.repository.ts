@@ -34,7 +34,7 @@ interface IdentityKey {
 }
 
 /** A login without new facts about its identity: it has no issuer and no credentials. */
-export interface PlainLogin extends IdentityKey {
+interface PlainLogin extends IdentityKey {
   readonly login: string | null;
   /** Fingerprint of the presented certificate, hex; null = unknown. */
   readonly fingerprint: string | null;

@@ -8,9 +8,9 @@ import { insertAuditEvents } from './audit.repository.js';
 import { tokenEvent } from './push-token.repository.js';
 
 /** The actor who ends a session, and an administrator's reason. */
-export type EndedBy = Pick<AuditEvent, 'actor' | 'reason' | 'address'>;
+type EndedBy = Pick<AuditEvent, 'actor' | 'reason' | 'address'>;
 
-export interface SessionEnd {
+interface SessionEnd {
   readonly isEnded: boolean;
   /** The audit events that were stored. */
   readonly events: readonly AuditEvent[];

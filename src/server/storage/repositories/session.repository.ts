@@ -31,7 +31,7 @@ export interface NewSession {
 }
 
 /** The login at the start of a chain of sessions, each of which approved the next. */
-export interface InheritedLogin {
+interface InheritedLogin {
   readonly authenticatedAt: Date;
   readonly method: string;
 }
@@ -52,10 +52,8 @@ export function hashOfProviderSession(provider: string, session: string): Buffer
 }
 
 const SESSION_COLUMNS = `"session_id", "method", "at", "until", "client_name", "client_platform", "address", "provider_session", "session_certificate", "authenticated_at", "authenticated_by"`;
-const SESSION_TYPES = [
-  ...['uuid', 'text', 'timestamptz', 'timestamptz'],
-  ...['text', 'text', 'text', 'bytea', 'jsonb', 'timestamptz', 'text'],
-];
+const SESSION_TYPES =
+  'uuid text timestamptz timestamptz text text text bytea jsonb timestamptz text'.split(' ');
 
 export function sessionParameters(sessions: readonly NewSession[]): unknown[][] {
   return [
@@ -128,9 +126,9 @@ const LISTED = [
 ];
 
 /** Times are Unix milliseconds. */
-export type ListedSession = InMilliseconds<Pick<SessionEntity, (typeof LISTED)[number]>>;
+type ListedSession = InMilliseconds<Pick<SessionEntity, (typeof LISTED)[number]>>;
 
-export interface SessionActivityFacts {
+interface SessionActivityFacts {
   readonly sessions: number;
   readonly lastSeenAt: number;
 }

@@ -11,7 +11,7 @@ const FILE = 'master-secret';
 const SECRET_BYTES = 32;
 const RESTORE = 'Restore it from a backup; a new one cannot open what the old one sealed.';
 
-export interface DerivedKey {
+interface DerivedKey {
   /** Identifies the master secret without revealing anything about it. */
   readonly id: string;
   readonly bytes: Uint8Array;

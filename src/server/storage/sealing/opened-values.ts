@@ -2,7 +2,7 @@ import type { SqlRunner } from '../database.service.js';
 import { NO_ID, RESEAL_PURPOSES, TARGETS, type ResealPurpose } from './reseal.js';
 import { BrokenSealError, type SealedBoxService } from './sealed-box.service.js';
 
-export interface OpenedValues {
+interface OpenedValues {
   readonly opened: number;
   /** Values that no master secret of this process opens. */
   readonly unreadable: number;

@@ -16,7 +16,7 @@ import type { AnswerKeys } from './answer-keys.js';
 import { useReloadAtExpiry } from './waiting-requests.js';
 
 /** The answer that this page sent. */
-export type SentChoice = 'allow' | 'deny' | 'answer';
+type SentChoice = 'allow' | 'deny' | 'answer';
 
 /** The end of a request, as this page knows it. */
 export type RequestEnd =

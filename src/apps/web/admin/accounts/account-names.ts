@@ -6,7 +6,7 @@ export function nameOf({ id, identities }: Pick<AdminAccount, 'id' | 'identities
   return known ?? texts.accounts.unnamed(id.slice(0, 8));
 }
 
-export interface StateBadge {
+interface StateBadge {
   readonly tone: 'good' | 'caution' | 'alarm';
   readonly text: string;
 }

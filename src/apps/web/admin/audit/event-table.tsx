@@ -131,7 +131,7 @@ function factsOf(event: AdminAuditEvent, providerName: (id: string) => string): 
 }
 
 /** A newer server may have kinds that this page does not know. */
-export function kindName(kind: string): string {
+function kindName(kind: string): string {
   const { kinds } = texts;
   return Object.hasOwn(kinds, kind) ? kinds[kind as Kind] : kind;
 }

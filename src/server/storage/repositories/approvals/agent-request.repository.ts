@@ -62,7 +62,7 @@ export interface RequestKey {
   readonly id: string;
 }
 
-export interface NewRequest {
+interface NewRequest {
   readonly id: string;
   readonly content: Content;
   /** Unix milliseconds. */

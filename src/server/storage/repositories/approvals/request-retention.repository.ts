@@ -11,7 +11,7 @@ const EXPIRE = `
     ORDER BY "expires_at" LIMIT ${BATCH} FOR UPDATE SKIP LOCKED)
   RETURNING 1`;
 
-export interface ExpiredBatch {
+interface ExpiredBatch {
   readonly expired: number;
   /** True if there may be more. */
   readonly isMore: boolean;

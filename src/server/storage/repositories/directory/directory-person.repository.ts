@@ -45,7 +45,7 @@ export interface PersonPage {
 }
 
 /** A person of a directory without an identity here. */
-export type UnmatchedPerson = Pick<
+type UnmatchedPerson = Pick<
   DirectoryPerson,
   'id' | 'userName' | 'externalId' | 'isActive' | 'isAmbiguous' | 'changedAt'
 > & {

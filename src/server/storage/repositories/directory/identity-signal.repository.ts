@@ -29,7 +29,7 @@ export interface IdentitySignals {
   readonly hasDirectory: boolean;
 }
 
-export interface NewSignal extends SignalSubject {
+interface NewSignal extends SignalSubject {
   readonly source: SignalSource;
   readonly isAllowed: boolean;
   /** Time of the event; null = now, by the clock of the database that all replicas share. */
@@ -102,9 +102,8 @@ export class IdentitySignalRepository {
   /** @returns the change of the source's word; `none` also for an older event and a first yes */
   async store(tx: Transaction, signal: NewSignal): Promise<'refused' | 'admitted' | 'none'> {
     const { provider, subject, source, isAllowed, at, personId = null } = signal;
-    const [stored] = await tx.query<{ former: boolean | null }>(STORE, [
-      ...[provider, subject, source, isAllowed, at, personId],
-    ]);
+    const parameters = [provider, subject, source, isAllowed, at, personId];
+    const [stored] = await tx.query<{ former: boolean | null }>(STORE, parameters);
     if (stored === undefined || stored.former === isAllowed) {
       return 'none';
     }
@@ -228,7 +227,7 @@ async function removeTokens(
   return removed.map(({ token }) => token);
 }
 
-export interface SignalChange {
+interface SignalChange {
   readonly isAllowed: boolean;
   readonly isRequired: boolean;
   readonly event: Pick<AuditEvent, 'kind' | 'reason'>;

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { DatabaseService } from '../../database.service.js';
 
 /** An organisation of the rules, as a provider at an issuer knows it. */
-export interface NamedOrganization {
+interface NamedOrganization {
   readonly provider: string;
   readonly issuer: string;
   /** Lower case. */

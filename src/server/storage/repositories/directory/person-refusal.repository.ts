@@ -12,7 +12,7 @@ import { DirectoryPersonEntity } from '../../entities/directory-person.entity.js
 type Match = DirectoryRules['match'];
 
 /** A person of a provider, as the directory, an event or the list of unmatched people names them. */
-export interface NamedPerson {
+interface NamedPerson {
   readonly provider: string;
   /** null = the provider has no directory. */
   readonly match: Match | null;

@@ -3,7 +3,7 @@ import { DatabaseService, type Transaction } from '../../database.service.js';
 import { IS_WAITING } from './waiting-events.js';
 
 /** The bounds of the log of each backend. */
-export interface EventBounds {
+interface EventBounds {
   readonly keptMs: number;
   readonly maxEvents: number;
   /** A stream that was not polled for so long is removed. */

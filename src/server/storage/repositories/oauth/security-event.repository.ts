@@ -25,7 +25,7 @@ interface SecurityEventRow extends Omit<SecurityEvent, 'at' | 'cause'> {
   readonly actor: AuditEvent['actor'] | null;
 }
 
-export interface EventPoll {
+interface EventPoll {
   readonly streamId: string;
   readonly resourceServer: string;
   readonly acknowledged: readonly string[];

@@ -18,7 +18,7 @@ export interface DueGrant {
 /** `lapses` ends the session at the backend alone, `ends` the grant. */
 export type GrantVerdict = Judgement | { readonly lapses: string } | { readonly ends: string };
 
-export interface JudgedGrant {
+interface JudgedGrant {
   readonly verdict: GrantVerdict;
   readonly rules: string;
   /** The time at which it ends unless it is used, Unix milliseconds. */
@@ -26,7 +26,7 @@ export interface JudgedGrant {
 }
 
 /** A grant that lapsed or ended, with the stored audit event of its end. */
-export interface ChangedGrant {
+interface ChangedGrant {
   readonly accountId: string;
   readonly event: AuditEvent | null;
 }
@@ -108,6 +108,8 @@ export class ProgramJudgementRepository {
   }
 }
 
+const UNJUDGED: JudgedGrant = { verdict: { ends: 'internal' }, rules: '', idleUntil: 0 };
+
 async function storeVerdicts(
   tx: Transaction,
   due: readonly DueGrant[],
@@ -116,9 +118,7 @@ async function storeVerdicts(
 ): Promise<ChangedGrant[]> {
   const changed: ChangedGrant[] = [];
   for (const [index, { id, accountId }] of due.entries()) {
-    const { verdict, rules, idleUntil } = judged[index] ?? {
-      ...{ verdict: { ends: 'internal' }, rules: '', idleUntil: 0 },
-    };
+    const { verdict, rules, idleUntil } = judged[index] ?? UNJUDGED;
     if ('until' in verdict) {
       await tx.query(KEEP, [id, judgeAt(Math.min(verdict.until, idleUntil)), rules]);
     } else if ('lapses' in verdict) {

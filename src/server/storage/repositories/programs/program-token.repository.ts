@@ -34,7 +34,7 @@ export interface HeldGrant {
 }
 
 /** The next state of a grant that got a token. */
-export interface GrantUse {
+interface GrantUse {
   readonly judgement: Judgement;
   readonly address: string;
   /** The number of the newest refresh token. */
@@ -99,8 +99,15 @@ export class ProgramTokenRepository {
     const refreshKey = grant.refreshKey ?? this.random.bytes(32);
     const sealed = this.box.seal('program-grant', grant.id, refreshKey.toString('base64url'));
     const [row] = await tx.query<{ sid: string }>(USE, [
-      ...[grant.id, now, this.random.uuid(), judgeAt(judgement.until), judgement.rules],
-      ...[address, generation, supersededAt, sealed],
+      grant.id,
+      now,
+      this.random.uuid(),
+      judgeAt(judgement.until),
+      judgement.rules,
+      address,
+      generation,
+      supersededAt,
+      sealed,
     ]);
     return { sid: row?.sid ?? '', refreshKey };
   }

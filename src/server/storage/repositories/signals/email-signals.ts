@@ -79,7 +79,7 @@ export async function takeEmailSignal(
 }
 
 /** A subject whose last login proved an address. */
-export interface EmailOwner {
+interface EmailOwner {
   readonly subject: string;
   /** True if an event refuses it. */
   readonly isRefused: boolean;

@@ -16,7 +16,7 @@ import { hashOfProviderSession } from '../session.repository.js';
 import { keepSignOut, lockSignOuts } from './waiting-sign-outs.js';
 
 /** Session and subject of a logout token (OpenID Connect Back-Channel Logout 1.0, 2.4). */
-export interface LogoutRequest {
+interface LogoutRequest {
   readonly tokenId: string;
   readonly subject: string | null;
   readonly providerSession: string | null;
@@ -26,7 +26,7 @@ export interface LogoutRequest {
 export const LOGOUT_REASON = 'backchannel-logout';
 export const SIGN_OUT_REASON = 'universal-logout';
 
-export interface SignOutRequest {
+interface SignOutRequest {
   readonly tokenId: string;
   /** null = no identity of the provider. */
   readonly name: SubjectName | null;
@@ -35,7 +35,7 @@ export interface SignOutRequest {
   readonly origin: SignalOrigin;
 }
 
-export interface SignOutResult {
+interface SignOutResult {
   /** One for each identity. */
   readonly effects: readonly SignalEffect[];
   /** True if an account keeps sessions that another identity or its device key admits. */

@@ -11,7 +11,7 @@ export const PROVIDER_SIGNAL_KINDS = [
 
 export type ProviderSignalKind = (typeof PROVIDER_SIGNAL_KINDS)[number];
 
-export interface ReceivedSignal {
+interface ReceivedSignal {
   readonly provider: string;
   readonly kind: ProviderSignalKind;
   readonly receivedAt: Date;

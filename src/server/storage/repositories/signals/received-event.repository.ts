@@ -27,7 +27,7 @@ export const SHARED_SIGNALS_REASON = 'shared-signals';
 const CLOCK_DIFFERENCE_MS = 5 * 60_000;
 
 /** A verified security event of a provider. */
-export interface ReceivedEvent {
+interface ReceivedEvent {
   readonly tokenId: string;
   readonly effect: EventEffect;
   readonly names: readonly SubjectName[];

@@ -24,7 +24,7 @@ export interface SignalStream {
   readonly failure: string | null;
 }
 
-export type NewStream = Pick<
+type NewStream = Pick<
   SignalStream,
   'provider' | 'transmitter' | 'streamId' | 'audiences' | 'pollUrl' | 'verificationState'
 >;
