@@ -51,6 +51,7 @@ async function drain(...steps: (() => void)[]): Promise<void> {
       new Runtime(),
       new IdentityEvents(),
       settings.auth,
+      settings.updates,
     ),
     new SteppingTimers(steps),
     settings.http,

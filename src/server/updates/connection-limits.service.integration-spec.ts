@@ -35,6 +35,7 @@ beforeEach(async () => {
     runtime,
     new IdentityEvents(),
     settings.auth,
+    settings.updates,
   );
   const addresses = new ClientAddressService(settings.http);
   limits = new ConnectionLimitsService(
@@ -44,14 +45,7 @@ beforeEach(async () => {
   );
   const rates = new RateLimitService(new Map());
   const queue = new HandshakeQueueService(settings.updates, runtime);
-  const policy = new ConnectionPolicyService(
-    rates,
-    queue,
-    connections,
-    addresses,
-    settings.http,
-    settings.updates,
-  );
+  const policy = new ConnectionPolicyService(rates, connections, addresses, settings.http);
   http = createServer();
   const engine = new UpdatesEngine(
     policy,

@@ -6,37 +6,23 @@ import { RateLimitService } from '../auth/rate-limit.service.js';
 import { AppError } from '../../common/errors.js';
 import { canonicalOrigin, isSameOrigin } from '../network/origins.js';
 import { httpConfig } from '../config/http.config.js';
-import { updatesConfig } from '../config/updates.config.js';
-import { HandshakeQueueService } from './handshake-queue.service.js';
 import { LiveConnectionsService } from './live-connections.service.js';
-
-const RETRY_WHEN_FULL_SECONDS = 10;
 
 /** Admits the HTTP request of a connection before the connection exists. */
 @Injectable()
 export class ConnectionPolicyService {
   constructor(
     private readonly limits: RateLimitService,
-    private readonly queue: HandshakeQueueService,
     private readonly connections: LiveConnectionsService,
     private readonly addresses: ClientAddressService,
     @Inject(httpConfig.KEY) private readonly http: ConfigType<typeof httpConfig>,
-    @Inject(updatesConfig.KEY) private readonly updates: ConfigType<typeof updatesConfig>,
   ) {}
 
   /** @throws AppError `origin-not-allowed`, `unavailable`, `rate-limited` */
   async check(request: IncomingMessage): Promise<void> {
     this.requireOrigin(request);
-    this.requireCapacity();
+    this.connections.requireCapacity();
     await this.limits.count('handshakePerIp', this.addresses.of(request));
-    await this.queue.turn();
-  }
-
-  /** @throws AppError `unavailable` at the limit of authenticated connections per process */
-  requireCapacity(): void {
-    if (this.connections.total >= this.updates.maxConnections) {
-      throw new AppError('unavailable', { retryAfterSeconds: RETRY_WHEN_FULL_SECONDS });
-    }
   }
 
   /**

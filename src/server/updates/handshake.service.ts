@@ -1,25 +1,20 @@
-import { Inject, Injectable } from '@nestjs/common';
-import type { ConfigType } from '@nestjs/config';
+import { Injectable } from '@nestjs/common';
 import { AuthService } from '../auth/auth.service.js';
 import { bearerTokenFrom } from '../auth/authentication.guard.js';
 import { AppError, invalidRequest } from '../../common/errors.js';
-import { updatesConfig } from '../config/updates.config.js';
 import { ConnectionLimitsService } from './connection-limits.service.js';
-import { ConnectionPolicyService } from './connection-policy.service.js';
 import { HandshakeQueueService } from './handshake-queue.service.js';
 import { LiveConnectionsService, RETRY_AFTER_DRAIN_SECONDS } from './live-connections.service.js';
 import type { UpdatesSocket } from './updates.events.js';
 
-/** Authenticates a connection that {@link ConnectionPolicyService} has accepted. */
+/** Authenticates a connection that the policy has accepted. */
 @Injectable()
 export class HandshakeService {
   constructor(
     private readonly auth: AuthService,
     private readonly queue: HandshakeQueueService,
-    private readonly policy: ConnectionPolicyService,
     private readonly limits: ConnectionLimitsService,
     private readonly connections: LiveConnectionsService,
-    @Inject(updatesConfig.KEY) private readonly config: ConfigType<typeof updatesConfig>,
   ) {}
 
   /** @throws AppError any refusal of an authenticated route, and `invalid-request` */
@@ -31,15 +26,7 @@ export class HandshakeService {
       throw access.providerRefusal;
     }
     requireScope(socket.handshake.auth);
-    const { maxConnectionsPerAccount } = this.config;
-    if (this.connections.countOf(access.accountId) >= maxConnectionsPerAccount) {
-      throw new AppError('rate-limited', { retryAfterSeconds: 10 });
-    }
-    // Other connections may have authenticated since the admission.
-    this.policy.requireCapacity();
-    socket.data = { access, isDue: true, sentSeq: 0, storedSeq: 0 };
-    // No await since the capacity check, so that simultaneous handshakes cannot exceed the limit.
-    this.connections.join(socket);
+    this.connections.join(socket, access);
     this.limits.authenticated(socket);
   }
 

@@ -12,7 +12,7 @@ import { resolveSettings } from '../config/resolve-settings.js';
 import { LiveConnectionsService } from './live-connections.service.js';
 import type { UpdatesServer, UpdatesSocket } from './updates.events.js';
 
-const { auth: rules } = resolveSettings({}).settings;
+const { auth: rules, updates: limits } = resolveSettings({}).settings;
 const ACCESS = { accountId: 'account', sessionId: 'session', expiresAt: Infinity } as Access;
 
 describe(LiveConnectionsService.name, () => {
@@ -35,14 +35,13 @@ describe(LiveConnectionsService.name, () => {
       runtime,
       new IdentityEvents(),
       rules,
+      limits,
     );
     connections.bind(sockets);
     const joined = new Promise<void>((done) => {
       sockets.on('connection', (socket) => {
         near = socket;
-        const access = { ...ACCESS, readAt: momentOf(clock) };
-        socket.data = { access, isDue: false, sentSeq: 0, storedSeq: 0 };
-        connections.join(socket);
+        connections.join(socket, { ...ACCESS, readAt: momentOf(clock) });
         done();
       });
     });

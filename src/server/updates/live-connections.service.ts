@@ -2,12 +2,13 @@ import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
 import type { ConfigType } from '@nestjs/config';
 import { Interval } from '@nestjs/schedule';
 import type { Socket as Connection } from 'engine.io';
-import { AuthService } from '../auth/auth.service.js';
+import { AuthService, type Access } from '../auth/auth.service.js';
 import { IdentityEvents, type AccessChange } from '../auth/identity.events.js';
 import { AppError } from '../../common/errors.js';
 import { millisecondsSince } from '../../common/runtime/moment.js';
 import { Runtime } from '../../common/runtime/runtime.js';
 import { authConfig } from '../config/auth.config.js';
+import { updatesConfig } from '../config/updates.config.js';
 import { CLOSING_MS, closeForRestart } from './connection-transport.js';
 import {
   bodyOnConnection,
@@ -21,6 +22,7 @@ const EXPIRY_CHECK_MS = 10_000;
 export const RETRY_AFTER_DRAIN_SECONDS = 1;
 /** Delay for the clients of connections that cannot be checked. */
 const RETRY_UNCHECKED_SECONDS = 5;
+const RETRY_WHEN_FULL_SECONDS = 10;
 const WAVE_MS = 100;
 /** A drain of few connections takes this long per connection, less than its limit. */
 const MS_PER_CONNECTION = 5;
@@ -38,6 +40,7 @@ export class LiveConnectionsService implements OnModuleInit {
     private readonly runtime: Runtime,
     private readonly events: IdentityEvents,
     @Inject(authConfig.KEY) private readonly rules: ConfigType<typeof authConfig>,
+    @Inject(updatesConfig.KEY) private readonly limits: ConfigType<typeof updatesConfig>,
   ) {
     this.beforeSending = listenerOf((socket, event, seq) => this.noteSent(socket, event, seq));
   }
@@ -78,10 +81,26 @@ export class LiveConnectionsService implements OnModuleInit {
     return this.server?.of('/').adapter.rooms.get(accountRoom(accountId))?.size ?? 0;
   }
 
-  /** Registers the connection for updates, until it ends. */
-  join(socket: UpdatesSocket): void {
+  /** @throws AppError `unavailable` at the limit of authenticated connections per process */
+  requireCapacity(): void {
+    if (this.total >= this.limits.maxConnections) {
+      throw new AppError('unavailable', { retryAfterSeconds: RETRY_WHEN_FULL_SECONDS });
+    }
+  }
+
+  /**
+   * Registers the connection for updates, until it ends. It never waits, so that simultaneous handshakes
+   * cannot exceed the limits.
+   * @throws AppError `rate-limited` at the limit of the account, and as {@link requireCapacity}
+   */
+  join(socket: UpdatesSocket, access: Access): void {
+    if (this.countOf(access.accountId) >= this.limits.maxConnectionsPerAccount) {
+      throw new AppError('rate-limited', { retryAfterSeconds: RETRY_WHEN_FULL_SECONDS });
+    }
+    this.requireCapacity();
+    socket.data = { access, isDue: true, sentSeq: 0, storedSeq: 0 };
     socket.onAnyOutgoing(this.beforeSending);
-    void socket.join(accountRoom(socket.data.access.accountId));
+    void socket.join(accountRoom(access.accountId));
   }
 
   /**

@@ -95,12 +95,17 @@ export class UpdatesEngine extends Server {
       } else if (sid) {
         proceed();
       } else {
-        this.policy.check(request).then(
+        this.admit(request).then(
           () => proceed(),
           (error: unknown) => this.refuse(request, toAppError(error)),
         );
       }
     });
+  }
+
+  private async admit(request: UpdatesRequest): Promise<void> {
+    await this.policy.check(request);
+    await this.queue.turn();
   }
 
   /** Counts packets of any transport, including one that replaces another. */
