@@ -1,7 +1,5 @@
-import { ServerUnreachable } from '../../../packages/client/api/problem.js';
 import type {
   Delivery,
-  FailedAttempt,
   Outcome,
   AttemptResult,
 } from '../../../packages/notify/delivery/delivery.js';
@@ -11,7 +9,6 @@ import {
   type Ending,
   type Progress,
 } from '../../../packages/notify/delivery/engine.js';
-import { renewDelivery } from '../../../packages/notify/delivery/plan.js';
 import type { DeliveryEntry, SpoolAccount } from '../../../packages/notify/delivery/spool-entry.js';
 import { keyOf, type SpoolName } from '../../../packages/notify/delivery/spool-name.js';
 import {
@@ -26,7 +23,7 @@ import { deliver } from '../../../packages/notify/notify.js';
 import type { CliContext } from '../command.js';
 import { CliError, EXIT } from '../cli-error.js';
 import { lineOfDelivery, lineOfOutcome, type ReportLine } from './report.js';
-import { receiversFile, SpoolAccounts, type SenderOptions } from './spool-accounts.js';
+import { receiversFile, SpoolAccounts, unreadable, type SenderOptions } from './spool-accounts.js';
 import { maskedToken } from '../../../packages/notify/push/push-message.js';
 import { changeChannel } from '../../../packages/notify/settings-changes.js';
 import type { Output } from '../output.js';
@@ -86,7 +83,7 @@ export class SenderSession {
     this.directives = new AnswerDirectives(this.accounts, context.output);
     this.engine = new DeliveryEngine<SpooledDelivery, SpoolName>(this.spool, {
       senders: this.senders,
-      complete: (entry) => this.complete(entry),
+      complete: (entry) => this.accounts.renew(entry),
       schedule: { delaysMs: RETRY_DELAYS_MS, random: Math.random },
       now: Date.now,
       onProgress: (progress) => this.onProgress(progress),
@@ -217,29 +214,12 @@ export class SenderSession {
       await this.directives.apply(entry, result);
     }
   }
-
-  /** Applies the current settings: the address or a topic switch may have changed. */
-  private async complete({ delivery, account }: DeliveryEntry): Promise<Delivery | FailedAttempt> {
-    try {
-      return renewDelivery(delivery, await this.accounts.get(account));
-    } catch (error) {
-      return unreadable(error);
-    }
-  }
 }
 
 const BEING_SENT = { state: 'known', code: 'in-progress' } as const;
 /** Delays between requests to an unreachable server. */
 const FIRST_DELAY_MS = 1_000;
 const LONGEST_DELAY_MS = 30_000;
-
-/** The failure is temporary, because the settings may become readable before the event expires. */
-function unreadable(error: unknown): FailedAttempt {
-  const detail = error instanceof Error ? error.message : String(error);
-  const named = error instanceof CliError ? error.facts.code : 'settings-unreadable';
-  const code = error instanceof ServerUnreachable ? 'server-unreachable' : named;
-  return { state: 'failed', code, detail, isTemporary: true };
-}
 
 /** Carries out the directives of answers; a failure is only noted, because the delivery has ended. */
 class AnswerDirectives {

@@ -12,8 +12,17 @@ import {
   userDirectory,
   writePrivateFile,
 } from '../../../common/private-files.js';
-import { planEvents, type PlannedEvent } from '../../../packages/notify/delivery/plan.js';
-import type { EventsEntry, SpoolAccount } from '../../../packages/notify/delivery/spool-entry.js';
+import type { Delivery, FailedAttempt } from '../../../packages/notify/delivery/delivery.js';
+import {
+  planEvents,
+  renewDelivery,
+  type PlannedEvent,
+} from '../../../packages/notify/delivery/plan.js';
+import type {
+  DeliveryEntry,
+  EventsEntry,
+  SpoolAccount,
+} from '../../../packages/notify/delivery/spool-entry.js';
 import { keyOf } from '../../../packages/notify/delivery/spool-name.js';
 import { readPreferences, type Preferences } from '../../../packages/notify/preferences.js';
 import { requireSessionAt, type CurrentSession } from '../account/current-session.js';
@@ -85,6 +94,15 @@ export class SpoolAccounts {
   ): Promise<{ readonly planned: readonly PlannedEvent[]; readonly preferences: Preferences }> {
     const account = await this.get(entry.account, current);
     return { planned: planEvents(entry, account), preferences: account.preferences };
+  }
+
+  /** Applies the current settings: the address or a topic switch may have changed. */
+  async renew({ delivery, account }: DeliveryEntry): Promise<Delivery | FailedAttempt> {
+    try {
+      return renewDelivery(delivery, await this.get(account));
+    } catch (error) {
+      return unreadable(error);
+    }
   }
 
   private async read(name: SpoolAccount, opened?: CurrentSession): Promise<KnownAccount> {
@@ -169,6 +187,14 @@ export function isUnavailable(error: unknown): boolean {
     error instanceof ServerUnreachable ||
     (error instanceof GatehouseProblem && (error.isTemporary || UNREADABLE.includes(error.code)))
   );
+}
+
+/** The failure is temporary, because the settings may become readable before the event expires. */
+export function unreadable(error: unknown): FailedAttempt {
+  const detail = error instanceof Error ? error.message : String(error);
+  const named = error instanceof CliError ? error.facts.code : 'settings-unreadable';
+  const code = error instanceof ServerUnreachable ? 'server-unreachable' : named;
+  return { state: 'failed', code, detail, isTemporary: true };
 }
 
 type Environment = Pick<CliContext, 'environment'>;
