@@ -31,7 +31,7 @@ export function askedScopes(
 }
 
 /** Adds the scopes that these require, and theirs. */
-function withRequired(names: readonly string[], scopes: ProgramScopes): string[] {
+export function withRequired(names: readonly string[], scopes: ProgramScopes): string[] {
   const all = new Set<string>();
   const add = (name: string): void => {
     if (!all.has(name)) {
