@@ -1,10 +1,10 @@
 import * as v from 'valibot';
-import { isUuid } from '../../../common/uuid.js';
 import { isSuccess } from '../api/api-client-answers.js';
 import { Transport, type Exchange, type TransportOptions } from '../api/api-client-transport.js';
 
 const PATH = '/v1/account/programs';
 
+const uuid = v.pipe(v.string(), v.uuid());
 const ms = v.pipe(v.number(), v.safeInteger());
 const named = v.object({ id: v.string(), name: v.string() });
 const scope = v.object({ id: v.string(), text: v.string(), requires: v.array(v.string()) });
@@ -91,7 +91,7 @@ export class ProgramRoutes {
 
   /** Ends the access of a program at once and everywhere; refused with `not-found` where it has ended. */
   async end(id: string): Promise<void> {
-    if (!isUuid(id)) {
+    if (!v.is(uuid, id)) {
       // Another text could select another route.
       throw new TypeError('The id of a program is a UUID.');
     }
