@@ -33,6 +33,8 @@ interface IdentityEventMap {
   'identities-changed': [accountId: string, seq: number];
   /** A session ended with the push tokens that it had saved; as above. */
   'push-tokens-changed': [accountId: string, seq: number];
+  /** A person granted a program access; as above. */
+  'program-granted': [accountId: string, seq: number];
   /** Emitted on every replica: clients that wait for the request read it again. */
   'request-changed': [change: RequestChange];
   /** Emitted on the replica of the change, which forwards it to the others. */

@@ -1,5 +1,4 @@
 import { Injectable } from '@nestjs/common';
-import { AuditService } from '../audit/audit.service.js';
 import { AuthService, type Access } from '../auth/auth.service.js';
 import { RateLimitService } from '../auth/rate-limit.service.js';
 import { AppError, orRefuse } from '../../common/errors.js';
@@ -15,6 +14,7 @@ import {
 } from '../../core/policy/programs/programs.js';
 import { ProgramApprovalRepository } from '../storage/repositories/programs/program-approval.repository.js';
 import { answerAddress, type AuthorizationRequest } from './authorization-request.js';
+import { GrantChangesService } from './grant-changes.service.js';
 import { ProgramServersService, type ProgramServer } from './program-servers.service.js';
 import type {
   ApprovalDto,
@@ -32,7 +32,7 @@ export class ProgramApprovalService {
     private readonly servers: ProgramServersService,
     private readonly auth: AuthService,
     private readonly limits: RateLimitService,
-    private readonly audit: AuditService,
+    private readonly changes: GrantChangesService,
     private readonly runtime: Runtime,
   ) {}
 
@@ -70,7 +70,7 @@ export class ProgramApprovalService {
     const now = this.runtime.clock.now();
     requireFreshLogin(caller, now);
     const code = this.runtime.random.secret();
-    const { request, event } = await this.approvals.approve<AuthorizationRequest>(
+    const { request, added } = await this.approvals.approve<AuthorizationRequest>(
       id,
       caller.accountId,
       new Date(now),
@@ -94,7 +94,7 @@ export class ProgramApprovalService {
         };
       },
     );
-    this.audit.log(event);
+    this.changes.announceGrant(caller.accountId, added);
     return answerAddress(request.redirectUri, this.servers.issuer, request.state, { code });
   }
 
@@ -127,7 +127,7 @@ export class ProgramApprovalService {
         judgement: { until, rules: this.auth.rulesOf(server) },
       };
     });
-    this.audit.log(added.event);
+    this.changes.announceGrant(accountId, added);
     return {
       id: added.id,
       clientId: FILE_CLIENT,

@@ -15,7 +15,7 @@ import {
   ProgramTokenRepository,
   type HeldGrant,
 } from '../storage/repositories/programs/program-token.repository.js';
-import { GrantEndsService } from './grant-ends.service.js';
+import { GrantChangesService } from './grant-changes.service.js';
 import { isResource } from './authorization-request.js';
 import { isFinal } from './ends/final-refusal.js';
 import { ProgramServersService, type ProgramServer } from './program-servers.service.js';
@@ -39,7 +39,7 @@ export class ProgramTokensService {
     private readonly servers: ProgramServersService,
     private readonly auth: AuthService,
     private readonly tokens: ResourceTokenService,
-    private readonly ends: GrantEndsService,
+    private readonly changes: GrantChangesService,
     private readonly clock: Clock,
   ) {}
 
@@ -161,7 +161,7 @@ export class ProgramTokensService {
       throw new AppError('invalid-grant');
     }
     if ('refusal' in outcome) {
-      this.ends.announce(outcome.accountId, outcome.event);
+      this.changes.announce(outcome.accountId, outcome.event);
       throw outcome.refusal;
     }
     const { grant, sid, refreshToken, scopes } = outcome;

@@ -6,7 +6,7 @@ import { OAuthModule } from '../oauth/oauth.module.js';
 import { StorageModule } from '../storage/storage.module.js';
 import { AuthorizationController } from './authorization.controller.js';
 import { AuthorizationService } from './authorization.service.js';
-import { GrantEndsService } from './grant-ends.service.js';
+import { GrantChangesService } from './grant-changes.service.js';
 import { ProgramApprovalService } from './program-approval.service.js';
 import { ProgramClientsService } from './program-clients.service.js';
 import { ProgramGrantsService } from './program-grants.service.js';
@@ -28,7 +28,7 @@ import { ProgramsService } from './programs.service.js';
   controllers: [AuthorizationController, ProgramsController],
   providers: [
     AuthorizationService,
-    GrantEndsService,
+    GrantChangesService,
     ProgramApprovalService,
     ProgramClientsService,
     ProgramGrantsService,

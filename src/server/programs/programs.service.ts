@@ -5,7 +5,7 @@ import { Clock } from '../../common/runtime/clock.js';
 import { describeGrant } from '../../core/policy/programs/describe-grant.js';
 import { ProgramGrantRepository } from '../storage/repositories/programs/program-grant.repository.js';
 import { ProgramTokenRepository } from '../storage/repositories/programs/program-token.repository.js';
-import { GrantEndsService } from './grant-ends.service.js';
+import { GrantChangesService } from './grant-changes.service.js';
 import { ProgramServersService } from './program-servers.service.js';
 import type { GrantDto, RevocationForm } from './programs.dto.js';
 import { isSealedBy, readRefreshToken } from './refresh-token.js';
@@ -16,7 +16,7 @@ export class ProgramsService {
   constructor(
     private readonly grants: ProgramGrantRepository,
     private readonly tokens: ProgramTokenRepository,
-    private readonly ends: GrantEndsService,
+    private readonly changes: GrantChangesService,
     private readonly servers: ProgramServersService,
     private readonly clock: Clock,
   ) {}
@@ -30,7 +30,7 @@ export class ProgramsService {
 
   /** @throws AppError `not-found` */
   end(accountId: string, id: string): Promise<void> {
-    return this.ends.end(accountId, id, { actor: 'user' });
+    return this.changes.end(accountId, id, { actor: 'user' });
   }
 
   /**
@@ -58,7 +58,7 @@ export class ProgramsService {
         : null;
     });
     if (ended !== null) {
-      this.ends.announce(ended.accountId, ended.event);
+      this.changes.announce(ended.accountId, ended.event);
     }
   }
 }

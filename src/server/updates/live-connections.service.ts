@@ -46,12 +46,9 @@ export class LiveConnectionsService implements OnModuleInit {
   }
 
   onModuleInit(): void {
-    this.events.on('push-tokens-changed', (accountId, seq) =>
-      this.publish(accountId, seq, { t: 'push-tokens-changed' }),
-    );
-    this.events.on('identities-changed', (accountId, seq) =>
-      this.publish(accountId, seq, { t: 'identities-changed' }),
-    );
+    for (const t of ['push-tokens-changed', 'identities-changed', 'program-granted'] as const) {
+      this.events.on(t, (accountId, seq) => this.publish(accountId, seq, { t }));
+    }
   }
 
   bind(server: UpdatesServer): void {

@@ -8,6 +8,7 @@ interface AccountUpdate {
     | 'account-settings-changed'
     | 'push-tokens-changed'
     | 'identities-changed'
+    | 'program-granted'
     | 'encryption-mode-changed';
 }
 

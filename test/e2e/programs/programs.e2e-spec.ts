@@ -22,6 +22,7 @@ import {
   resourceOf,
 } from '../../fixtures/resource-server-fixture.js';
 import { endSession, sessionIdOf, tokenOf } from '../../fixtures/sessions-fixture.js';
+import { connect } from '../../helpers/client-live.js';
 import { call, makeDeviceKey, refusalOf, type Answer } from '../../helpers/client.js';
 
 const setup = backends([
@@ -239,6 +240,25 @@ describe('the list of programs', () => {
     expect(await introspect(second.access)).toEqual({ active: false });
     expect(await introspect(first.access)).toMatchObject({ active: true });
     expect((await refresh(server, second.refresh)).body['error']).toBe('invalid_grant');
+  });
+});
+
+describe('a new grant', () => {
+  it('is announced to every session of the account, and to no other account', async () => {
+    const key = makeDeviceKey();
+    const [token, other] = [await tokenOf(server, key), await tokenOf(server, key)];
+    const live = await connect(server, { token: other });
+    const stranger = await connect(server, { token: await person() });
+    await Promise.all([live.next('hello'), stranger.next('hello')]);
+    await programTokens(server, token);
+    expect(await live.next('update')).toMatchObject({ seq: 1, body: { t: 'program-granted' } });
+    const body = { name: 'backup', resource: 'notes' };
+    expect((await call(server, 'POST', '/v1/account/programs', { token, body })).status).toBe(200);
+    expect(await live.next('update')).toMatchObject({ seq: 2, body: { t: 'program-granted' } });
+    const seqOf = async () => (await connect(server, { token: other })).next('hello');
+    expect(await seqOf()).toMatchObject({ seq: 2 });
+    live.close();
+    stranger.close();
   });
 });
 

@@ -3,6 +3,7 @@ import { useCallback, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type {
   AccountProfile,
   AccountSession,
+  AccountUpdate,
   SavedPushToken,
   ServerFeatures,
 } from '../../../packages/client/api/api-client-answers.js';
@@ -12,7 +13,8 @@ import { GatehouseProblem } from '../../../packages/client/api/problem.js';
 import type { ListedRequest } from '../../../packages/client/approvals/request-routes.js';
 import { connectUpdates } from '../../../packages/client/updates/connect-updates.js';
 import { clientFor, serverUrl } from '../server.js';
-import { failure, type Notice, type NoticeUpdate } from '../ui/notice.js';
+import { t } from '../i18n/messages.js';
+import { done, failure, type Notice, type NoticeUpdate } from '../ui/notice.js';
 import { useReload } from '../ui/use-reload.js';
 import { requiresSignIn } from '../i18n/failure.js';
 import type { Session } from './tab-state.js';
@@ -95,7 +97,7 @@ export function useAccount(
   const refresh = useCallback(() => load().catch(() => undefined), [load]);
   // A layout effect also runs in a background page, before the previous session may end.
   useLayoutEffect(reload, [token]);
-  useUpdates(token, reload, (refusal) => {
+  useUpdates(token, { reload, notify }, (refusal) => {
     if (!requiresSignIn(refusal)) {
       reload();
     } else if (!isEnding.current) {
@@ -105,14 +107,20 @@ export function useAccount(
   return { account, reload, refresh, isEnding };
 }
 
-/** @param onStopped receives a lasting refusal; the first one given is kept, as `reload` is */
+/** @param onStopped receives a lasting refusal; the first one given is kept, as the others are */
 function useUpdates(
   token: string,
-  reload: () => void,
+  { reload, notify }: Pick<AccountActions, 'reload' | 'notify'>,
   onStopped: (refusal: GatehouseProblem) => void,
 ): void {
   useLayoutEffect(() => {
-    const handlers = { onUpdate: reload, onGap: reload, onStopped };
+    const onUpdate = ({ body }: AccountUpdate) => {
+      reload();
+      if (body.t === 'program-granted') {
+        notify(done(() => t.devices.programGranted));
+      }
+    };
+    const handlers = { onUpdate, onGap: reload, onStopped };
     // From 0: changes between the first read and the connection are then reported as a gap.
     const connection = connectUpdates({ serverUrl: serverUrl(), token, lastSeq: 0 }, handlers);
     return () => connection.close();

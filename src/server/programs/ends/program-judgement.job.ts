@@ -11,7 +11,7 @@ import {
   type DueGrant,
   type GrantVerdict,
 } from '../../storage/repositories/programs/program-judgement.repository.js';
-import { GrantEndsService } from '../grant-ends.service.js';
+import { GrantChangesService } from '../grant-changes.service.js';
 import { isFinal } from './final-refusal.js';
 import { ProgramServersService } from '../program-servers.service.js';
 
@@ -24,7 +24,7 @@ import { ProgramServersService } from '../program-servers.service.js';
 export class ProgramJudgementJob extends DueJudgement {
   constructor(
     private readonly due: ProgramJudgementRepository,
-    private readonly ends: GrantEndsService,
+    private readonly changes: GrantChangesService,
     private readonly servers: ProgramServersService,
     auth: AuthService,
     events: IdentityEvents,
@@ -35,13 +35,13 @@ export class ProgramJudgementJob extends DueJudgement {
   }
 
   protected override async compareEntries(): Promise<void> {
-    await this.ends.endUnaccepted((grant) => this.servers.accepts(grant));
-    await this.ends.deleteExpired();
+    await this.changes.endUnaccepted((grant) => this.servers.accepts(grant));
+    await this.changes.deleteExpired();
   }
 
   protected override async judgeBatch(batch: DueBatch): Promise<number> {
     const { judged, changed } = await this.due.judgeDue(batch, (due, tx) => this.judge(due, tx));
-    changed.forEach(({ accountId, event }) => this.ends.announce(accountId, event));
+    changed.forEach(({ accountId, event }) => this.changes.announce(accountId, event));
     return judged;
   }
 

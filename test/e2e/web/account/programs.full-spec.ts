@@ -89,11 +89,12 @@ inChromium('a request of a program on the account page', () => {
     expect(visitor.browserErrors).toEqual([]);
   });
 
-  it('is listed without an address where it has a file, until it ends', async () => {
+  it('is announced and listed without an address where it has a file, until it ends', async () => {
     const visitor = await signedIn();
     const token = await tokenOf(visitor);
     const body = { name: 'backup', resource: 'notes' };
     expect((await call(server, 'POST', '/v1/account/programs', { token, body })).status).toBe(200);
+    await sees(visitor, 'A program was allowed to act for you.');
     await open(visitor, 'Devices and sessions');
     await sees(visitor, 'a file of the gatehouse command');
     await visitor.press('End: backup');

@@ -9,16 +9,18 @@ import { placeOf, publisherOf } from '../../../../packages/client/programs/progr
 import type { ListedProgram } from '../../../../packages/client/programs/program-routes.js';
 import { clientFor } from '../../server.js';
 
-export type ProgramsSectionProps = Pick<SectionProps, 'session' | 'endSession'>;
+export type ProgramsSectionProps = Pick<SectionProps, 'account' | 'session' | 'endSession'>;
 
 /** The programs that may act for the account. */
-export function ProgramsSection({ session, endSession }: ProgramsSectionProps) {
+export function ProgramsSection({ account, session, endSession }: ProgramsSectionProps) {
   const [programs, show] = useState<readonly ListedProgram[] | null>(null);
   const { notice, show: notify, isBusy, run } = useNotedAction(endSession);
   const { section } = programMessages;
   const { programs: routes } = clientFor(session.token);
   const load = () => run(async () => show(await routes.list()));
   useEffect(load, []);
+  // The account is read again after each update, and while the page is visible.
+  useEffect(() => void routes.list().then(show, () => undefined), [account]);
   const end = (ended: readonly ListedProgram[]) =>
     run(async () => {
       for (const { id } of ended) {

@@ -1,6 +1,5 @@
 import { Injectable } from '@nestjs/common';
 import { orRefuse } from '../../../../common/errors.js';
-import type { AuditEvent } from '../../../../core/policy/audit-event.js';
 import { holdAccounts } from '../../account-row.js';
 import { DatabaseService, type Transaction } from '../../database.service.js';
 import { ExternalFlowRepository } from '../one-time.repository.js';
@@ -48,13 +47,13 @@ export class ProgramApprovalRepository {
     accountId: string,
     now: Date,
     decide: (request: Request, tx: Transaction) => Promise<NewGrant>,
-  ): Promise<{ readonly request: Request; readonly event: AuditEvent }> {
+  ): Promise<{ readonly request: Request; readonly added: AddedGrant }> {
     return this.database.transaction(async (tx) => {
       await holdAccounts(tx, [accountId]);
       const taken = await this.flows.take<Request>('program-request', id, now, tx);
       const request = orRefuse(taken, 'request-expired');
-      const { event } = await this.grants.add(tx, await decide(request, tx), now);
-      return { request, event };
+      const added = await this.grants.add(tx, await decide(request, tx), now);
+      return { request, added };
     });
   }
 

@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { Random } from '../../../../common/runtime/random.js';
 import type { AuditEvent } from '../../../../core/policy/audit-event.js';
 import { MAX_GRANTS } from '../../../../core/policy/programs/programs.js';
-import { accountRow, holdAccounts } from '../../account-row.js';
+import { accountRow, holdAccounts, nextUpdateSeq } from '../../account-row.js';
 import { DatabaseService, type SqlRunner, type Transaction } from '../../database.service.js';
 import { insertAuditEvents } from '../audit.repository.js';
 import { AUTHENTICATED_AT, AUTHENTICATED_BY } from '../session.repository.js';
@@ -37,6 +37,8 @@ export interface AddedGrant {
   readonly grantedUntil: Date;
   /** As it was stored. */
   readonly event: AuditEvent;
+  /** The number of the update that announces it. */
+  readonly seq: number;
 }
 
 export interface ListedGrant {
@@ -159,7 +161,8 @@ export class ProgramGrantRepository {
     const event: AuditEvent = { kind: 'program-approved', ...about, detail };
     await insertAuditEvents(tx, [event], now);
     await storeEnds(tx, surplus, 'limit', now);
-    return { id, grantedUntil, event };
+    const seq = await nextUpdateSeq(tx, accountId);
+    return { id, grantedUntil, event, seq };
   }
 
   /** Returns the end of the certificate that vouches for a session; null = there is none. */

@@ -6,14 +6,15 @@ import { Clock } from '../../common/runtime/clock.js';
 import type { AuditEvent } from '../../core/policy/audit-event.js';
 import {
   ProgramGrantRepository,
+  type AddedGrant,
   type GrantedTo,
   type GrantEndedBy,
 } from '../storage/repositories/programs/program-grant.repository.js';
 import { ProgramMetricsService } from './program-metrics.service.js';
 
-/** Ends grants: stored first, then announced to every replica. A trigger reports it to the backend. */
+/** Ends grants and announces changes: stored first. A trigger reports each end to the backend. */
 @Injectable()
-export class GrantEndsService {
+export class GrantChangesService {
   constructor(
     private readonly grants: ProgramGrantRepository,
     private readonly events: IdentityEvents,
@@ -21,6 +22,12 @@ export class GrantEndsService {
     private readonly clock: Clock,
     private readonly metrics: ProgramMetricsService,
   ) {}
+
+  /** Announces a grant to all sessions of the account: a thief of one of them cannot hide it. */
+  announceGrant(accountId: string, { event, seq }: AddedGrant): void {
+    this.audit.log(event);
+    this.events.emit('program-granted', accountId, seq);
+  }
 
   /** @throws AppError `not-found` for a grant that has ended, or of another account */
   async end(accountId: string, id: string, by: GrantEndedBy): Promise<void> {
