@@ -2,10 +2,14 @@ export type FileText = { readonly text: string } | { readonly failure: string };
 
 /**
  * Decodes UTF-8 without the byte order mark that editors on Windows add. UTF-16 without a mark shows
- * by its null bytes. A failure completes "names a file that ...".
+ * by its null bytes, and DER by the tag and length of its sequence, which no text in UTF-8 begins
+ * with. A failure completes "names a file that ...".
  */
 export function decodeFile(bytes: Buffer): FileText {
   const mark = bytes.subarray(0, 2).toString('hex');
+  if (/^308[0-4]$/.test(mark)) {
+    return { failure: 'is binary (DER or PKCS #12); convert it to PEM' };
+  }
   return mark === 'fffe' || mark === 'feff' || bytes.includes(0)
     ? { failure: 'is encoded as UTF-16; save it as UTF-8' }
     : { text: bytes.toString('utf8').replace(/^\uFEFF/, '') };

@@ -1,6 +1,6 @@
 import { readFile, stat } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
-import { decodeSecret } from '../../common/file-text.js';
+import { decodeFile, decodeSecret } from '../../common/file-text.js';
 import { refusedError, usageError } from './cli-error.js';
 
 /** Larger than any valid input. */
@@ -20,9 +20,13 @@ export async function readInputFile(path: string): Promise<Buffer> {
   throw usageError(`${path} is larger than 16 MiB.`);
 }
 
-/** Decodes the text without the byte order mark that editors on Windows add. */
-export function textOf(bytes: Buffer): string {
-  return bytes.toString('utf8').replace(/^\ufeff/, '');
+/** @throws CliError (usage) for UTF-16, which PowerShell writes */
+export function decodeInput(bytes: Buffer): string {
+  const file = decodeFile(bytes);
+  if ('failure' in file) {
+    throw usageError(`The input ${file.failure}.`);
+  }
+  return file.text;
 }
 
 export function readStandardInput(): Promise<Buffer> {
@@ -83,14 +87,15 @@ export async function signingSecret(
   { secret, secretFile }: { readonly secret?: string; readonly secretFile?: string },
   environment: Readonly<Record<string, string | undefined>>,
 ): Promise<string | null> {
-  const given = secretFile === undefined ? secret : await secretIn(secretFile);
+  const given = secretFile === undefined ? secret : await readSecretFile(secretFile);
   if (given === '') {
     throw usageError('The signing secret is empty.');
   }
   return (given ?? environment['GATEHOUSE_WEBHOOK_SECRET']) || null;
 }
 
-async function secretIn(path: string): Promise<string> {
+/** @throws CliError (usage) where the file is unreadable, empty or in another encoding */
+export async function readSecretFile(path: string): Promise<string> {
   const file = decodeSecret(await readInputFile(path));
   if ('failure' in file) {
     throw usageError(`${path} ${file.failure}.`);

@@ -5,7 +5,7 @@ import type { AgentRequest, AskedQuestion } from '../../../core/protocol/agent-r
 import type { AnswerChoice } from '../../../core/protocol/request-answer.js';
 import type { CliContext } from '../command.js';
 import { usageError } from '../cli-error.js';
-import { readInputFile, readStandardInput, textOf } from '../input.js';
+import { readInputFile, readStandardInput, decodeInput } from '../input.js';
 import type { AskCommandOptions, PermissionOptions, QuestionOptions } from './ask.command.js';
 import {
   ask,
@@ -144,7 +144,7 @@ export function describeUnanswerable(why: Unanswerable): string {
 
 async function inputIn(path: string): Promise<unknown> {
   const bytes = path === '-' ? await readStandardInput() : await readInputFile(path);
-  const input = parseJson(textOf(bytes));
+  const input = parseJson(decodeInput(bytes));
   if (input === undefined) {
     throw usageError('The input of the tool is no JSON.');
   }

@@ -4,7 +4,7 @@ import { parseJson } from '../../../common/parse-json.js';
 import { requireSession } from '../account/current-session.js';
 import type { CliContext } from '../command.js';
 import { EXIT, usageError } from '../cli-error.js';
-import { readStandardInput, textOf } from '../input.js';
+import { readStandardInput, decodeInput } from '../input.js';
 import { sendEvents } from '../notify/send-events.js';
 import { describeUnanswerable, describeUnsigned } from '../approvals/ask.js';
 import { ask, endAsked, notesOnly, settle, type AskResult } from '../approvals/asking.js';
@@ -40,7 +40,7 @@ async function act(context: Context): Promise<void> {
     throw usageError(`"${named}" is no agent: ${AGENTS.join(', ')}.`);
   }
   // The old `notify` setting of Codex passes the event as an argument.
-  const text = argument ?? textOf(await readStandardInput());
+  const text = argument ?? decodeInput(await readStandardInput());
   const action = readHook(agent, recordOf(parseJson(text)));
   switch (action?.kind) {
     case 'event':

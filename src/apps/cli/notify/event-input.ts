@@ -7,7 +7,7 @@ import type {
 } from '../../../packages/notify/content/notification-event.js';
 import type { CliContext } from '../command.js';
 import { usageError } from '../cli-error.js';
-import { readInputFile, readStandardInput, textOf } from '../input.js';
+import { readInputFile, readStandardInput, decodeInput } from '../input.js';
 import type { EventOptions } from './notify.command.js';
 
 export interface EventInput {
@@ -101,7 +101,7 @@ function present(fields: Readonly<Record<string, unknown>>): Record<string, unkn
 
 async function eventsIn(path: string): Promise<readonly unknown[]> {
   const given = path === '-' ? await readStandardInput() : await readInputFile(path);
-  const text = textOf(given);
+  const text = decodeInput(given);
   const whole = parseJson(text);
   if (whole !== undefined) {
     return Array.isArray(whole) ? (whole as unknown[]) : [whole];

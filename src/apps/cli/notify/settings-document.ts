@@ -26,7 +26,7 @@ import { settingsAccess } from '../account/settings-access.js';
 import type { CliContext } from '../command.js';
 import { CliError, refusedError, usageError } from '../cli-error.js';
 import { withFileLock } from '../file-lock.js';
-import { readInputFile, textOf } from '../input.js';
+import { readInputFile, decodeInput } from '../input.js';
 
 type SettingsContext = CliContext<{ readonly settingsFile?: string | undefined }>;
 
@@ -58,7 +58,7 @@ export async function readSettings(
   if (settingsFile !== undefined) {
     const file = resolve(settingsFile);
     const isSaved = !mayBeMissing || (await isThere(file));
-    const fields = isSaved ? await fieldsIn(textOf(await readInputFile(file)), file) : {};
+    const fields = isSaved ? await fieldsIn(decodeInput(await readInputFile(file)), file) : {};
     return { fields, file, isSaved, stored: null };
   }
   const { session } = current;

@@ -6,7 +6,7 @@ import { outcomeFor, type PersonOutcome } from '../../../core/policy/findings/po
 import type { ProviderRules } from '../../../core/policy/eligibility/provider-rules.js';
 import type { CliContext } from '../command.js';
 import { EXIT, usageError } from '../cli-error.js';
-import { readInputFile } from '../input.js';
+import { decodeInput, readInputFile } from '../input.js';
 import { variablesToCheck } from '../server/config-report.js';
 import { POLICY_TEST_ENTRY, type PolicyTestEntry } from './policy-test-entry.js';
 
@@ -43,7 +43,7 @@ export async function test(context: Context): Promise<number> {
 
 /** @throws CliError (usage) with every problem of the file */
 async function readRows(path: string, { providers }: Settings): Promise<readonly KnownRow[]> {
-  const entries = parse(path, (await readInputFile(path)).toString('utf8'));
+  const entries = parse(path, decodeInput(await readInputFile(path)));
   const configured = providers.map(({ id }) => id);
   const problems: string[] = [];
   const rows = entries.flatMap((entry, index) => {

@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import {
   GatehouseAdmin,
   type AccountAct,
@@ -25,6 +24,7 @@ import type { AccountExplanation } from '../../../core/policy/findings/explain-a
 import type { AdminAct } from '../../../server/storage/repositories/account-admin.repository.js';
 import { CliError, EXIT, usageError } from '../cli-error.js';
 import type { CliContext } from '../command.js';
+import { decodeInput, readInputFile, readSecretFile } from '../input.js';
 import {
   notFound,
   paged,
@@ -71,7 +71,7 @@ export async function throughServer(
   const token = (
     options.adminTokenFile === undefined
       ? (environment['GATEHOUSE_ADMIN_TOKEN'] ?? '')
-      : await readFile(options.adminTokenFile, 'utf8')
+      : await readSecretFile(options.adminTokenFile)
   ).trim();
   if (token === '') {
     const hint = 'Set GATEHOUSE_ADMIN_TOKEN, or --admin-token-file.';
@@ -194,7 +194,7 @@ async function plannable(environment: CliContext['environment']): Promise<Record
   }
   const file = environment['AUTH_PROVIDERS_CONFIG_PATH'];
   if (file !== undefined && file !== '') {
-    sent[PROVIDERS] = await readFile(file, 'utf8');
+    sent[PROVIDERS] = decodeInput(await readInputFile(file));
   }
   Object.assign(sent, certificateRules(environment));
   const providers = sent[PROVIDERS];

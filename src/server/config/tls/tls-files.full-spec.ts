@@ -41,6 +41,12 @@ describe(loadTlsContext.name, () => {
     expect(await loadTlsContext(null)).toBeNull();
   });
 
+  it('ignores the byte order mark that editors on Windows add', async () => {
+    const set = { cert: cert(`\uFEFF${gate.cert}`), key: key(`\uFEFF${gate.key}`) };
+    const context = await loadTlsContext({ ...set, ca: ca(`\uFEFF${authority.cert}`) });
+    expect(context).toMatchObject({ cert: gate.cert, key: gate.key, ca: authority.cert });
+  });
+
   it('resumes no sessions where client certificates are verified', async () => {
     const context = await loadTlsContext({ cert: cert(), key: key(), ca: ca() });
     expect(context).toMatchObject({ ca: authority.cert, secureOptions: expect.any(Number) });

@@ -1,6 +1,7 @@
 import { constants, createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { createSecureContext, type SecureContextOptions } from 'node:tls';
+import { decodeFile, type FileText } from '../../../common/file-text.js';
 import { PolledFiles } from '../../../common/polled-files.js';
 import { ConfigurationError } from '../environment/configuration-error.js';
 
@@ -72,11 +73,16 @@ function certificatesIn(text: string): X509Certificate[] {
 }
 
 async function readText({ variable, path }: TlsFile): Promise<string> {
+  let file: FileText;
   try {
-    return await readFile(path, 'utf8');
+    file = decodeFile(await readFile(path));
   } catch (error) {
     throw unusable(variable, error);
   }
+  if ('failure' in file) {
+    throw new ConfigurationError([{ variable, message: `names a file that ${file.failure}.` }]);
+  }
+  return file.text;
 }
 
 function use({ variable }: TlsFile, parse: () => unknown): void {

@@ -3,6 +3,7 @@ import { createSecureContext } from 'node:tls';
 import { Inject, Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import type { ConfigType } from '@nestjs/config';
 import { Interval } from '@nestjs/schedule';
+import { decodeFile } from '../../../common/file-text.js';
 import { Timers } from '../../../common/runtime/timers.js';
 import { PolledFiles } from '../../../common/polled-files.js';
 import { ConfigurationError } from '../../config/environment/configuration-error.js';
@@ -125,7 +126,11 @@ export class CertificateFilesService implements OnModuleInit {
       return undefined;
     }
     try {
-      return await readFile(path, 'utf8');
+      const file = decodeFile(await readFile(path));
+      if ('text' in file) {
+        return file.text;
+      }
+      throw new Error(`it ${file.failure}`);
     } catch (error) {
       throw problem(name, error);
     }

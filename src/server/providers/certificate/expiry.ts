@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { readSecret } from '../../config/environment/small-file.js';
 import type { OidcProviderSettings } from '../../config/providers-file/provider-settings.js';
 import type { Settings, VariableName } from '../../config/settings.js';
+import { decodeFile, type FileText } from '../../../common/file-text.js';
 import { parseJson } from '../../../common/parse-json.js';
 import type { Expiry } from '../../../core/policy/findings/expiry.js';
 import { certificateLifetimes, listLifetime, type Lifetime } from '../../../core/x509/expiry.js';
@@ -61,7 +62,9 @@ export async function readExpiries(
 
 async function expiriesIn(file: WatchedFile, reading: ListReading): Promise<Expiry[]> {
   const { variable, kind } = file;
-  const text = 'text' in file ? file.text : await readFile(file.path, 'utf8').catch(() => '');
+  const read: FileText =
+    'text' in file ? file : await readFile(file.path).then(decodeFile, () => ({ text: '' }));
+  const text = 'text' in read ? read.text : '';
   const lifetimes =
     kind === 'revocation_list' ? await listLifetimes(text, reading) : certificateLifetimes(text);
   return lifetimes.map((lifetime) => ({ variable, kind, ...lifetime }));
