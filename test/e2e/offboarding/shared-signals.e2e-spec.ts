@@ -249,7 +249,7 @@ describe('security events', () => {
     ['is eight days old', 'invalid_request', { claims: { iat: secondsAgo(8 * 86_400) } }],
     ['has no time', 'invalid_request', { claims: { iat: undefined } }],
     ['has no id', 'invalid_request', { claims: { jti: undefined } }],
-    ['has a null character', 'invalid_request', { claims: { txn: 'a\0b' } }],
+    ['has a null character', 'invalid_request', { claims: { jti: 'a\0b' } }],
     ['happened before all time', 'invalid_request', { event: { event_timestamp: -1e300 } }],
     ['has no event', 'invalid_request', { claims: { events: {} } }],
     ['has two events', 'invalid_request', { claims: { events: { [REVOKED]: {}, x: {} } } }],
@@ -265,6 +265,24 @@ describe('security events', () => {
     expect([answer.status, answer.body['err']]).toEqual([400, err]);
     expect(typeof answer.body['description']).toBe('string');
     expect(await fixture.statusOf(one, person)).toBe(200);
+  });
+
+  it.each([
+    ['a number', { txn: 8_675_309 }, '8675309'],
+    ['a null character', { txn: 'a\0b' }, null],
+    ['513 characters', { txn: 'x'.repeat(513) }, null],
+    ['an object', { txn: {} }, null],
+    ['a time that is a text', { txn: undefined, toe: 'now' }, null],
+    ['a time before all time', { txn: undefined, toe: -1 }, null],
+  ])('loses no event by a txn or toe that is unusable: %s', async (_what, claims, signalTxn) => {
+    const person = await fixture.keylessLogin(one);
+    expect((await send(DISABLED, subjectOf(person), { claims })).status).toBe(202);
+    expect(await fixture.statusOf(one, person)).not.toBe(200);
+    const { rows } = await fixture.sql.query<Json>(
+      `SELECT DISTINCT signal_txn FROM audit_event WHERE account_id = $1 AND issuer = $2`,
+      [person.accountId, transmitter.issuer],
+    );
+    expect(rows).toEqual([{ signal_txn: signalTxn }]);
   });
 
   it('refuses requests without the token of the stream, other types and other providers', async () => {

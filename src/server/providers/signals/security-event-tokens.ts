@@ -58,16 +58,21 @@ export const SET_REMEMBERED_MS = (MAX_AGE_SECONDS + 86_400) * 1000;
 /** PostgreSQL stores no null character in a text. */
 const NAME = v.pipe(v.string(), v.nonEmpty(), v.maxLength(512), v.excludes('\0'));
 const TIME = v.pipe(v.number(), v.minValue(0));
+/** A number in the examples of CAEP 1.0. */
+const TRANSACTION = v.pipe(v.union([v.string(), v.number()]), v.transform(String), NAME);
 
-/** SSF 1.0, 4.1: one event and its subject; never `sub` or `exp`, which tokens of access have. */
+/**
+ * SSF 1.0, 4.1: one event and its subject; never `sub` or `exp`, which tokens of access have. An unusable
+ * `toe` or `txn`, which decide nothing, is left out: the event would be lost for good.
+ */
 const CLAIMS = v.object({
   jti: NAME,
   iat: TIME,
-  toe: v.optional(TIME),
+  toe: v.fallback(v.optional(TIME), undefined),
   sub: v.optional(v.undefined()),
   exp: v.optional(v.undefined()),
   sub_id: v.optional(v.unknown()),
-  txn: v.optional(NAME),
+  txn: v.fallback(v.optional(TRANSACTION), undefined),
   events: v.pipe(
     v.record(v.string(), v.looseObject({ event_timestamp: v.optional(TIME) })),
     v.check((events) => Object.keys(events).length === 1),
