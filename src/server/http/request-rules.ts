@@ -109,29 +109,34 @@ function acceptJsonOnly(server: FastifyInstance): void {
         done(null, fieldsOf(form));
       }
     } else {
-      done(textBody === FORM ? null : new AppError('unsupported-media-type'), body);
+      done(textBody === FORM ? null : otherType(request), body);
     }
   });
   server.addContentTypeParser(JSON_TYPE, { parseAs: 'string' }, (request, body, done) => {
     const { textBody, formBody } = request.routeOptions.config;
     if (textBody !== undefined || formBody === true) {
       const isAccepted = textBody === JSON_TYPE;
-      done(isAccepted ? null : new AppError('unsupported-media-type'), body);
+      done(isAccepted ? null : otherType(request), body);
     } else {
       parseBody(request, body as string, done);
     }
   });
   server.addContentTypeParser(SET_TYPE, { parseAs: 'string' }, (request, body, done) => {
     const isAccepted = request.routeOptions.config.textBody === SET_TYPE;
-    done(isAccepted ? null : new AppError('unsupported-media-type'), body);
+    done(isAccepted ? null : otherType(request), body);
   });
   server.addContentTypeParser(SCIM_TYPE, { parseAs: 'string' }, (request, body, done) => {
     if (request.routeOptions.config.scimBody === true) {
       parseBody(request, body as string, done);
     } else {
-      done(new AppError('unsupported-media-type'));
+      done(otherType(request));
     }
   });
+}
+
+/** A path without a route refuses every body as missing, not as one of the wrong type. */
+function otherType({ is404 }: FastifyRequest): AppError {
+  return new AppError(is404 ? 'not-found' : 'unsupported-media-type');
 }
 
 function jsonParserOf(server: FastifyInstance) {

@@ -41,6 +41,16 @@ const post = (body: unknown, headers: Record<string, string> = {}, path = '/v1/p
 
 describe('the shape of refusals', () => {
   it.each([
+    'application/x-www-form-urlencoded',
+    'application/secevent+jwt',
+    'application/scim+json',
+    'multipart/form-data',
+  ])('answers 404 to a body of the type %s where there is no route', async (type) => {
+    const answer = await post('a=b', { 'content-type': type }, '/v1/oauth/token');
+    expect(refusalOf(answer)).toEqual({ status: 404, code: 'not-found' });
+  });
+
+  it.each([
     ['GET', '/app/else'],
     ['POST', '/app'],
     ['GET', '/v1'],
