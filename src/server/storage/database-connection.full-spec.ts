@@ -19,6 +19,7 @@ const ROLE = {
   array_nulls: 'off',
   bytea_output: 'escape',
   extra_float_digits: '-15',
+  synchronous_commit: 'off',
   statement_timeout: '3s',
   lock_timeout: '2s',
   idle_in_transaction_session_timeout: '1s',
@@ -81,11 +82,21 @@ describe(DatabaseConnection, () => {
         array_nulls: 'on',
         bytea_output: 'hex',
         extra_float_digits: '1',
+        synchronous_commit: 'on',
         statement_timeout: '5s',
         lock_timeout: '3s',
         idle_in_transaction_session_timeout: '10s',
       },
     ]);
+  });
+
+  it('keeps a stricter durability than that of the disk', async () => {
+    await runSql(store.databaseUrl, `ALTER ROLE ${role} SET synchronous_commit = 'remote_apply'`);
+    const found = await withSource(dataSourceOptions(storage), (source) =>
+      source.query('SHOW synchronous_commit'),
+    );
+    await runSql(store.databaseUrl, `ALTER ROLE ${role} SET synchronous_commit = 'off'`);
+    expect(found).toEqual([{ synchronous_commit: 'remote_apply' }]);
   });
 
   it('sets no limit for a migration, whatever the role has', async () => {

@@ -43,9 +43,13 @@ const PINNED = {
 const WRITABILITY = `pg_is_in_recovery() AS "isReplica",
   current_setting('transaction_read_only') = 'on' AS "isReadOnly"`;
 
+/** Without it a crash of the database forgets ends of access that were confirmed. Stricter values stay. */
+const DURABLE = `(SELECT set_config('synchronous_commit', 'on', false)
+  WHERE current_setting('synchronous_commit') = 'off')`;
+
 /** Poolers refuse most startup parameters. Older versions of PostgreSQL lack some of the settings. */
 const PIN = `
-  SELECT count(set_config("name", "value", false)), ${WRITABILITY}
+  SELECT count(set_config("name", "value", false)), ${DURABLE}, ${WRITABILITY}
   FROM unnest($1::text[], $2::text[]) AS "pinned" ("name", "value")
   WHERE current_setting("name", true) IS NOT NULL`;
 
