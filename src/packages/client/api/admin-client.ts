@@ -1,6 +1,7 @@
 import { isRecord } from '../is-record.js';
 import type { components, operations } from './admin-types.js';
 import { Transport, type TransportOptions } from './api-client-transport.js';
+import { pathOf } from './path.js';
 import { writeQuery } from './query.js';
 
 type Schemas = components['schemas'];
@@ -65,25 +66,25 @@ export class GatehouseAdmin {
   }
 
   account(id: string): Promise<AdminAccount> {
-    return this.get(`/accounts/${encodeURIComponent(id)}`);
+    return this.get(pathOf`/accounts/${id}`);
   }
 
   /** @param reason 1 to 200 characters, kept in the audit trail */
   act(id: string, act: AccountAct, reason: string): Promise<AdminActAnswer> {
-    const path = `/accounts/${encodeURIComponent(id)}`;
+    const path = pathOf`/accounts/${id}`;
     return act === 'delete'
       ? this.send('DELETE', path, { reason })
       : this.send('POST', `${path}/${act}`, { reason });
   }
 
   endSession(id: string, sessionId: string, reason: string): Promise<AdminActAnswer> {
-    const path = `/accounts/${encodeURIComponent(id)}/sessions/${encodeURIComponent(sessionId)}`;
+    const path = pathOf`/accounts/${id}/sessions/${sessionId}`;
     return this.send('DELETE', path, { reason });
   }
 
   /** Ends the access of a program. */
   endProgram(id: string, grantId: string, reason: string): Promise<AdminActAnswer> {
-    const path = `/accounts/${encodeURIComponent(id)}/programs/${encodeURIComponent(grantId)}`;
+    const path = pathOf`/accounts/${id}/programs/${grantId}`;
     return this.send('DELETE', path, { reason });
   }
 
@@ -110,7 +111,7 @@ export class GatehouseAdmin {
 
   /** Returns one page; pass the `cursor` of its answer to read the next one. */
   unmatchedPeople(provider: string, query: UnmatchedQuery = {}): Promise<UnmatchedPage> {
-    return this.get(`/signals/${encodeURIComponent(provider)}/unmatched${writeQuery(query)}`);
+    return this.get(`${pathOf`/signals/${provider}/unmatched`}${writeQuery(query)}`);
   }
 
   /**
@@ -119,7 +120,7 @@ export class GatehouseAdmin {
    * @param reason 1 to 200 characters, kept in the audit trail
    */
   endRefusal(provider: string, name: string, reason: string): Promise<AdminActAnswer> {
-    const path = `/signals/${encodeURIComponent(provider)}/end-refusal`;
+    const path = pathOf`/signals/${provider}/end-refusal`;
     return this.send('POST', path, { name, reason });
   }
 
@@ -148,7 +149,7 @@ export class GatehouseAdmin {
 
   /** @param reason 1 to 200 characters, kept in the audit trail */
   revokeInvitation(id: string, reason: string): Promise<AdminActAnswer> {
-    return this.send('DELETE', `/invitations/${encodeURIComponent(id)}`, { reason });
+    return this.send('DELETE', pathOf`/invitations/${id}`, { reason });
   }
 
   /** Ends the session of this browser. */

@@ -6,6 +6,7 @@ import {
   type Route,
 } from './api-client-answers.js';
 import { Transport, type HttpMethod, type TransportOptions } from './api-client-transport.js';
+import { pathSegment } from './path.js';
 import { writeQuery } from './query.js';
 
 /** The request of a route: `path`, `query` and `body`, if the route has them. */
@@ -79,12 +80,7 @@ export class Routes {
 }
 
 function fillPath(template: string, values: Readonly<Record<string, unknown>>): string {
-  return template.replace(/\{(\w+)\}/g, (_whole, name: string) => {
-    const value = String(values[name]);
-    // Encoding keeps these, and URL resolution would then select another route.
-    if (/^\.{0,2}$/.test(value)) {
-      throw new TypeError(`"${name}" cannot be "${value}"`);
-    }
-    return encodeURIComponent(value);
-  });
+  return template.replace(/\{(\w+)\}/g, (_whole, name: string) =>
+    pathSegment(String(values[name]), `"${name}"`),
+  );
 }

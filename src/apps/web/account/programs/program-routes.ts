@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { Transport } from '../../../../packages/client/api/api-client-transport.js';
+import { pathOf } from '../../../../packages/client/api/path.js';
 import { serverUrl } from '../../server.js';
 
 const time = v.pipe(v.number(), v.safeInteger());
@@ -28,13 +29,15 @@ export class ProgramRequestRoutes {
   }
 
   show(id: string): Promise<ProgramRequest> {
-    return this.transport.send('GET', pathOf(id), { isAnswer: isOf(request) });
+    return this.transport.send('GET', pathOf`/v1/oauth/requests/${id}`, {
+      isAnswer: isOf(request),
+    });
   }
 
   /** @returns the address of the program, with the code */
   async approve(id: string, shown: ProgramRequest, scopes: readonly string[]): Promise<string> {
     const body = { clientId: shown.client.id, redirectUri: shown.redirectUri, scopes };
-    const answer = await this.transport.send('POST', pathOf(id), {
+    const answer = await this.transport.send('POST', pathOf`/v1/oauth/requests/${id}`, {
       body,
       isAnswer: isOf(redirect),
     });
@@ -43,15 +46,11 @@ export class ProgramRequestRoutes {
 
   /** @returns the address of the program, with the refusal */
   async deny(id: string): Promise<string> {
-    const { redirectTo } = await this.transport.send('DELETE', pathOf(id), {
+    const { redirectTo } = await this.transport.send('DELETE', pathOf`/v1/oauth/requests/${id}`, {
       isAnswer: isOf(redirect),
     });
     return redirectTo;
   }
-}
-
-function pathOf(id: string): string {
-  return `/v1/oauth/requests/${encodeURIComponent(id)}`;
 }
 
 function isOf<Schema extends v.GenericSchema>(schema: Schema) {
