@@ -10,7 +10,7 @@ export const requests: CommandGroup = {
     command({
       name: 'list',
       description:
-        'list what waits for an answer, the oldest first; runs without a subcommand, too',
+        'list what waits for an answer, the newest first; runs without a subcommand, too',
       isDefault: true,
       options: [SERVER],
       examples: ['gatehouse requests list', 'gatehouse requests --json'],

@@ -60,13 +60,13 @@ export async function openRequest(
     : { kind: 'other-server', id, stored, server };
 }
 
-/** Opens every open request of the account, the oldest first. */
+/** Opens every open request of the account, the newest first. */
 export async function openRequests(
   routes: Pick<RequestRoutes, 'read' | 'list'>,
   options: OpenOptions,
 ): Promise<readonly (ShownableRequest | UnopenedRequest)[]> {
   const opened: (ShownableRequest | UnopenedRequest)[] = [];
-  for (const { id } of await routes.list()) {
+  for (const { id } of [...(await routes.list())].reverse()) {
     opened.push(await openRequest(routes, id, options));
   }
   return opened.filter(({ kind }) => kind !== 'closed');

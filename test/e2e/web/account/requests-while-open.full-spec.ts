@@ -8,6 +8,7 @@ import { startServer } from '../../../fixtures/programs/server-fixture.js';
 import { runSql } from '../../../fixtures/programs/services-fixture.js';
 import { AccountCalls, OPTIONAL } from '../../../helpers/account-calls.js';
 import { call } from '../../../helpers/client.js';
+import { waitFor } from '../../../helpers/wait.js';
 import { open, sees as seesIn, seesAccount, tokenOf } from '../account-page-acts.js';
 import { openRequests, signUpAsker } from '../request-page-acts.js';
 
@@ -78,6 +79,27 @@ inChromium('requests that change while the page is open', () => {
     expect((await asker.judge(asked)).decision).toMatchObject({ choice: 'allow', isSigned: true });
   });
 
+  it('shows the newest request first when it comes online, and else at the end', async () => {
+    const command = (text: string) => ({ tool: { name: 'Bash', input: { command: text } } });
+    const rows = visitor.page.locator('ul.requests a');
+    const shows = (...words: string[]) =>
+      waitFor(`the order ${words.join(', ')}`, async () => {
+        return (await rows.allInnerTexts()).join(', ') === words.join(', ');
+      });
+    await asker.ask(command('oldest'));
+    await asker.ask(command('older'));
+    await openRequests(visitor);
+    await shows('older', 'oldest');
+    await asker.ask(command('while open'));
+    await shows('older', 'oldest', 'while open');
+    const context = visitor.page.context();
+    await context.setOffline(true);
+    await sees('You are offline');
+    await asker.ask(command('while away'));
+    await context.setOffline(false);
+    await shows('while away', 'while open', 'older', 'oldest');
+  });
+
   it('shows that a request expired, and takes no answer any more', async () => {
     // A context of its own: its clock stays set.
     visitor = await visit(`${server.url}/app`, {});
@@ -101,7 +123,7 @@ inChromium('requests that change while the page is open', () => {
   it('takes the answer away from a request that was withdrawn or answered elsewhere', async () => {
     const [withdrawn, answered] = [await asker.ask(), await asker.ask({ cwd: '/answered' })];
     await openRequests(visitor);
-    await link('npm test').first().click();
+    await link('npm test').last().click();
     await button('Allow').waitFor();
     await asker.withdraw(withdrawn);
     await sees('The program no longer asks');
@@ -141,7 +163,7 @@ inChromium('requests that change while the page is open', () => {
     await visitor.page.getByText('Sent', { exact: true }).waitFor();
     await visitor.page.getByText('Withdrawn', { exact: true }).waitFor();
     expect(await places()).toEqual(before);
-    await asker.take(asked[1]!);
+    await asker.take(asked[2]!);
     await visitor.page.getByText('Answered', { exact: true }).waitFor();
     const fifth = await asker.ask({ cwd: '/five' });
     await links.nth(4).waitFor();

@@ -79,8 +79,8 @@ inChromium('requests on the account page', () => {
     await sees('Withdrawn');
     const rows = visitor.page.getByRole('main').getByRole('listitem');
     expect(await rows.allInnerTexts()).toEqual([
-      expect.stringContaining('/first'),
       expect.stringContaining('/second'),
+      expect.stringContaining('/first'),
     ]);
   });
 

@@ -8,7 +8,7 @@ import { SectionHead } from '../../ui/section-head.js';
 import { requestHash } from './request-address.js';
 import type { RequestEnd, RequestItem } from './use-requests.js';
 
-/** The requests in the order in which they came: an answered one keeps its place. */
+/** The requests, the newest first: an answered one keeps its place. */
 export function RequestList({ items }: { readonly items: readonly RequestItem[] }) {
   const { list } = requestMessages;
   return (

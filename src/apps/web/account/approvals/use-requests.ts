@@ -42,8 +42,8 @@ export interface Requests {
 }
 
 /**
- * Loads the open requests, the oldest first. A request that ends keeps its place, so that no other
- * one moves under a thumb.
+ * Loads the open requests, the newest first. While the list is looked at, a request that ends keeps its
+ * place and a new one is added at the end, so that no other one moves under a thumb.
  *
  * @param keys undefined while they are loading
  */
@@ -55,6 +55,7 @@ export function useRequests(
   const [items, setItems] = useState<readonly RequestItem[] | null>(null);
   const known = useRef<readonly RequestItem[]>([]);
   const latest = useRef(0);
+  const isReturning = useReturning();
   const offsetMs = useServerOffset();
   const show = (next: readonly RequestItem[]) => {
     known.current = next;
@@ -66,8 +67,9 @@ export function useRequests(
     }
     const turn = (latest.current += 1);
     const { requests } = clientFor(session.token);
-    const next = await nextItems(requests, known.current, keys);
+    const next = await nextItems(requests, known.current, keys, isReturning.current);
     if (turn === latest.current) {
+      isReturning.current = document.hidden;
       // An answer may have been sent meanwhile.
       show(next.map((item) => ({ ...item, end: item.end ?? endOf(known.current, item.id) })));
     }
@@ -84,6 +86,23 @@ export function useRequests(
   return { items, reload, noteSent, serverNow: () => Date.now() + offsetMs };
 }
 
+/** True until the list is shown to a person who comes to the page, or comes back to it or online. */
+function useReturning() {
+  const isReturning = useRef(true);
+  useEffect(() => {
+    const leave = () => {
+      isReturning.current ||= document.hidden || !navigator.onLine;
+    };
+    addEventListener('offline', leave);
+    document.addEventListener('visibilitychange', leave);
+    return () => {
+      removeEventListener('offline', leave);
+      document.removeEventListener('visibilitychange', leave);
+    };
+  }, []);
+  return isReturning;
+}
+
 /** Returns the milliseconds by which the clock of the server is ahead; 0 until it is known. */
 function useServerOffset(): number {
   const [offsetMs, setOffset] = useState(0);
@@ -98,14 +117,16 @@ function useServerOffset(): number {
   return offsetMs;
 }
 
-/** Requests that are open, after those that were listed before. */
+/** @param isReturning true if open requests come before those that were listed before */
 async function nextItems(
   routes: RequestRoutes,
   before: readonly RequestItem[],
   keys: AnswerKeys | null,
+  isReturning: boolean,
 ): Promise<RequestItem[]> {
-  const open = (await routes.list()).map(({ id }) => id);
-  const ids = [...before.map(({ id }) => id), ...open];
+  const open = (await routes.list()).map(({ id }) => id).reverse();
+  const listed = before.map(({ id }) => id);
+  const ids = isReturning ? [...open, ...listed] : [...listed, ...open];
   const items: RequestItem[] = [];
   for (const id of new Set(ids)) {
     const old = before.find((item) => item.id === id);
