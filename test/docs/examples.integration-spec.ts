@@ -17,6 +17,7 @@ const GIVEN: Readonly<Record<string, string>> = {
     declare const target: kit.NotificationTarget, active: string, saved: readonly string[];
     declare const facts: Omit<kit.AgentRequest, 'v' | 'requestId' | 'kind'>;
     declare const store: kit.AskStore, signal: AbortSignal;
+    declare const content: Omit<kit.DisplayedNotification, 'isAuthenticated'>;
     declare function run(): void;
     declare function ask(settings: unknown): Promise<boolean>;
     declare function render(shown: kit.ShownRequest): void;

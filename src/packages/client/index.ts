@@ -115,6 +115,7 @@ export {
 export { requestKeys, type RequestKeys } from './crypto/request-keys.js';
 export type { ListedRequest, RequestRoutes, StoredRequest } from './approvals/request-routes.js';
 export * from './approvals/account-requests.js';
+export type * from './approvals/allow-from-notification.js';
 export * from './approvals/answer-from-notification.js';
 export * from './approvals/answer-request.js';
 export * from './approvals/ask-and-wait.js';

@@ -202,7 +202,7 @@ async function waiting(
       store: storeOf(work),
       signal,
       onAsked: () => {
-        notified.push(notifyOf(context, request));
+        notified.push(notifyOf(context, request, asked.digest));
         onWaiting();
       },
       onRefused: (refused) => output.note(describeRefused(refused)),

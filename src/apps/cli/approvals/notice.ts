@@ -15,10 +15,14 @@ export type NoticeContext = CliContext<
 >;
 
 /** Notifies the account's devices and webhooks of a request, as its preferences say. */
-export async function notifyOf(context: NoticeContext, request: AgentRequest): Promise<void> {
+export async function notifyOf(
+  context: NoticeContext,
+  request: AgentRequest,
+  digest?: string,
+): Promise<void> {
   const options = { ...context.options, detach: true };
   try {
-    await sendEvents({ ...context, options }, null, [eventOf(request)]);
+    await sendEvents({ ...context, options }, null, [eventOf(request, digest)]);
   } catch (error) {
     context.output.note(`The notification failed: ${textOf(error)}`);
   }
@@ -58,8 +62,14 @@ export async function hasTarget(
   });
 }
 
-/** Returns the event of a request, in the form of an event file. */
-export function eventOf({ requestId, kind, session, cwd, tool, questions }: AgentRequest): object {
+/**
+ * Returns the event of a request, in the form of an event file.
+ * @param digest of a request that can be answered on a device
+ */
+export function eventOf(
+  { requestId, kind, session, cwd, tool, questions }: AgentRequest,
+  digest?: string,
+): object {
   const title = session.title === '' ? basename(cwd) : session.title;
   const asked = questions?.map(({ text, options, multiple, custom }) => ({
     question: text,
@@ -74,6 +84,7 @@ export function eventOf({ requestId, kind, session, cwd, tool, questions }: Agen
     session: { sessionId: session.id, title },
     request: {
       requestId,
+      digest,
       toolName: tool?.name ?? '',
       details: kind === 'permission' ? tool?.input : { questions: asked },
     },

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { GatehouseClient } from '../api/api-client.js';
 import type { Fetch } from '../api/api-client-transport.js';
 import { requestKeys } from '../crypto/request-keys.js';
-import type { NotificationTarget } from '../notifications/notification-routing.js';
+import type { DeviceServers, NotificationTarget } from '../notifications/notification-routing.js';
 import { AccountRequests, makeRequestId, type SealedRequest } from './account-requests.js';
 import { answerFromNotification, registerPushToken } from './answer-from-notification.js';
 import { openRequests } from './answer-request.js';
@@ -89,6 +89,44 @@ describe(answerFromNotification.name, () => {
     },
   );
 
+  const displayed = {
+    title: 'Permission needed: Fix',
+    subtitle: 'Bash',
+    body: 'Bash needs your permission: npm test',
+    isAuthenticated: true,
+  };
+  const allow = async (device: DeviceServers, content?: object, changes: object = {}) => {
+    const asked = await ask();
+    const { client, sent } = serverWith(asked, content);
+    const account = () => Promise.resolve({ client, requests: REQUESTS });
+    const shown = { ...displayed, ...changes };
+    const pushed = { ...target(asked), digest: asked.digest };
+    const answer = await answerFromNotification('allow', pushed, device, account, shown);
+    return { answer, sent, asked };
+  };
+
+  it.each([
+    ['the active one', KNOWN],
+    ['a saved one', { active: 'https://other.example', saved: [SERVER] }],
+  ])('allows what the notification showed whole where the server is %s', async (_title, device) => {
+    const { answer, sent, asked } = await allow(device);
+    expect(answer).toEqual({ step: 'allowed' });
+    const sealed = String(sent[0]?.['sealed']);
+    const time = { now: NOW, elapsedMs: 0 };
+    const { decision } = await judgeAnswers(REQUESTS, asked, [{ sealed, session: 'p' }], time);
+    expect(decision).toMatchObject({ choice: 'allow', isSigned: true });
+  });
+
+  it('allows nothing of another text, of a closed request, or of an unknown server', async () => {
+    const text = await allow(KNOWN, undefined, { body: 'Bash needs your permission: ls' });
+    expect(text.answer).toMatchObject({ step: 'open', why: 'other-text' });
+    const closed = await allow(KNOWN, { state: 'withdrawn' });
+    expect(closed.answer).toMatchObject({ step: 'open', why: 'other-request' });
+    const unknown = await allow(UNKNOWN);
+    expect(unknown.answer).toMatchObject({ step: 'open', route: { step: 'add-server' } });
+    expect([text.sent, closed.sent, unknown.sent]).toEqual([[], [], []]);
+  });
+
   it('denies without a signature where the device has no key', async () => {
     const asked = await ask();
     const { client, sent } = serverWith(asked);
@@ -126,6 +164,17 @@ describe(openRequests.name, () => {
   it('opens no request under the id of another one', async () => {
     const found = await open(await ask(), { sealed: (await ask()).sealed });
     expect(found).toMatchObject({ kind: 'refused', refusal: 'not-authentic' });
+  });
+
+  it('begins with the newest request', async () => {
+    const { client } = serverWith(await ask());
+    const [summary] = await client.requests.list();
+    const ids = ['older', 'newer'].map((name) => name.padEnd(22, 'x'));
+    const list = () => Promise.resolve(ids.map((id) => ({ ...summary!, id })));
+    const read = async (id: string) => ({ ...(await client.requests.read(summary!.id)), id });
+    const options = { requests: REQUESTS, isKnownServer: () => true };
+    const opened = await openRequests({ list, read }, options);
+    expect(opened.map(({ stored }) => stored?.id)).toEqual(ids.reverse());
   });
 
   it('leaves out what is no longer open', async () => {

@@ -11,6 +11,11 @@ import {
 } from '../notifications/notification-routing.js';
 import { registersPushToken, type BuildFacts } from '../notifications/notification-display.js';
 import type { AccountRequests } from './account-requests.js';
+import {
+  whyAskedAgain,
+  type AskedAgain,
+  type DisplayedNotification,
+} from './allow-from-notification.js';
 import { answerRequest, openRequest } from './answer-request.js';
 
 /** A server that this device knows, signed in to an account. */
@@ -20,32 +25,50 @@ export interface KnownAccount {
   readonly requests: AccountRequests | null;
 }
 
-/** The effect of a pressed button. `open`: follow the route, and let the person decide there. */
+/**
+ * The effect of a pressed button. `open`: follow the route, and let the person decide there; say why
+ * after Allow.
+ */
 export type NotificationAnswer =
   | { readonly step: 'denied'; readonly isSigned: boolean }
-  | { readonly step: 'open'; readonly route: NotificationRoute };
+  | { readonly step: 'allowed' }
+  | { readonly step: 'open'; readonly route: NotificationRoute; readonly why?: AskedAgain };
 
 /**
- * Answers from a notification (specification, Events 7 and 8). A denial is sent at once if the
- * notification's server is the active or a saved one. Allow opens the request: it has to be read
- * first. Rejects as the routes do, for example with `already-answered`.
+ * Answers from a notification (specification, Events 7 and 8). An answer is sent at once only if the
+ * notification's server is the active or a saved one; Allow only if the notification also showed the
+ * whole request, to a person who is authenticated to the device. Otherwise the request opens.
+ * Rejects as the routes do, for example with `already-answered`.
  *
  * @param accountAt the account of a known server
+ * @param displayed null where the system does not say what it displayed
  */
 export async function answerFromNotification(
   pressed: NotificationActionId | null,
   target: NotificationTarget,
   device: DeviceServers,
   accountAt: (serverUrl: string) => Promise<KnownAccount | null>,
+  displayed: DisplayedNotification | null = null,
 ): Promise<NotificationAnswer> {
   const { route, answer } = actOnNotification(pressed, target, device);
-  const account = answer?.decision === 'deny' ? await accountAt(answer.serverUrl) : null;
+  const account = answer === null ? null : await accountAt(answer.serverUrl);
   if (answer === null || account === null) {
     return { step: 'open', route };
   }
   const { client, requests } = account;
   const options = { requests, isKnownServer: (url: string) => isKnownServer(url, device) };
   const opened = await openRequest(client.requests, answer.requestId, options);
+  if (answer.decision === 'allow') {
+    if (opened.kind !== 'opened') {
+      return { step: 'open', route, why: 'other-request' };
+    }
+    const why = whyAskedAgain(opened, target, displayed ?? NOT_DISPLAYED);
+    if (why !== null) {
+      return { step: 'open', route, why };
+    }
+    await answerRequest(client.requests, requests, opened, 'allow');
+    return { step: 'allowed' };
+  }
   if (opened.kind === 'opened') {
     await answerRequest(client.requests, requests, opened, 'deny');
     return { step: 'denied', isSigned: requests !== null && opened.isSealed };
@@ -56,6 +79,13 @@ export async function answerFromNotification(
   }
   return { step: 'open', route };
 }
+
+const NOT_DISPLAYED: DisplayedNotification = {
+  title: null,
+  subtitle: null,
+  body: null,
+  isAuthenticated: false,
+};
 
 /** The address at which the app reaches the server, and what its owner knows the device by. */
 export interface SavedDevice {

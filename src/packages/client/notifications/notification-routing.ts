@@ -12,6 +12,8 @@ export interface NotificationTarget {
   /** null for ready events. */
   readonly requestId: string | null;
   readonly eventId: string | null;
+  /** The digest of the request, which says what its sender asked; missing where it asked nothing. */
+  readonly digest?: string;
   /** Only there where the request was answered: the notification replaces the one that asked. */
   readonly isResolved?: true;
 }
@@ -35,7 +37,10 @@ export function readNotificationTarget(data: unknown): NotificationTarget | null
   }
   const requestId = topic === 'ready' ? null : idIn(data['requestId']);
   const isResolved = data['resolved'] === 'true' ? ({ isResolved: true } as const) : {};
-  return { topic, serverUrl, sessionId, requestId, eventId: idIn(data['eventId']), ...isResolved };
+  const digest = idIn(data['digest']);
+  const eventId = idIn(data['eventId']);
+  const asked = digest === null ? {} : { digest };
+  return { topic, serverUrl, sessionId, requestId, eventId, ...asked, ...isResolved };
 }
 
 function idIn(value: unknown): string | null {

@@ -1,4 +1,5 @@
 import { iosSubtitle } from '../../client/notifications/notification-display.js';
+import { PERMISSION_TEXT } from '../../client/notifications/notification-text.js';
 import { MASK, cleanLine, cleanText, shortenToBytes } from './text.js';
 import type { NotificationEvent, Question, RequestDetails } from './notification-event.js';
 
@@ -47,7 +48,7 @@ const titled = (words: string) => (session: string) =>
 export const ENGLISH: Templates = {
   title: {
     ready: titled('Ready'),
-    permissionRequest: titled('Permission needed'),
+    permissionRequest: PERMISSION_TEXT.title,
     userActionRequest: titled('Answer needed'),
   },
   genericBody: {
@@ -56,8 +57,7 @@ export const ENGLISH: Templates = {
     userActionRequest: 'A question is waiting for your answer.',
   },
   sentence: {
-    permissionRequest: (tool, subject) =>
-      tool === '' ? `Permission needed: ${subject}` : `${tool} needs your permission: ${subject}`,
+    permissionRequest: PERMISSION_TEXT.sentence,
     userActionRequest: (tool, subject) =>
       tool === '' ? `Answer needed: ${subject}` : `${tool} needs your answer: ${subject}`,
   },
@@ -68,7 +68,7 @@ export const ENGLISH: Templates = {
   resolved: { title: 'Answered', body: 'This request is not waiting any more.' },
   command: (command) => `Command: ${command}`,
   filePath: (path) => `File: ${path}`,
-  explanation: (text) => `Why: ${text}`,
+  explanation: PERMISSION_TEXT.explanation,
   option: (position, label, description) =>
     description === null ? `${position}. ${label}` : `${position}. ${label} – ${description}`,
   answerHint: (allowsSeveral, allowsCustomAnswer) => {

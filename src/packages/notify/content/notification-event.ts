@@ -28,6 +28,8 @@ export interface EventRequest {
   /** 1 to 128 printable ASCII characters, like all ids: every payload contains them in full. */
   readonly requestId: string;
   readonly toolName: string;
+  /** The digest of a sealed request: a device compares it before it answers from the notification. */
+  readonly digest?: string | undefined;
   readonly details: RequestDetails;
 }
 

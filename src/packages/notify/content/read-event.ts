@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { parseServerUrl } from '../../client/api/server-url.js';
 import { isRecord, recordOf } from '../../client/is-record.js';
+import { EXPLANATION_NAMES } from '../../client/notifications/notification-text.js';
 import type {
   NotificationEvent,
   NotificationTopic,
@@ -67,6 +68,7 @@ const REQUEST = fields({
   request: required(
     fields({
       requestId: required(ID),
+      digest: v.optional(ID),
       toolName: TEXT,
       details: required(v.pipe(v.unknown(), v.transform(readRequestDetails))),
     }),
@@ -118,7 +120,7 @@ type Fields = Readonly<Record<string, unknown>>;
 const NAMES = {
   command: ['command', 'cmd'],
   filePath: ['filePath', 'file_path', 'notebook_path', 'path'],
-  explanation: ['explanation', 'description', 'reason', 'justification'],
+  explanation: EXPLANATION_NAMES,
   plan: ['plan'],
   historyImport: ['historyImport', 'history_import'],
   url: ['url'],

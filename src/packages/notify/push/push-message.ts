@@ -36,8 +36,8 @@ export interface PushMessage {
   readonly subtitle?: string | undefined;
   readonly body: string;
   readonly data: Readonly<
-    Record<Exclude<keyof NotificationTarget, 'isResolved'>, string | null>
-  > & { readonly resolved?: 'true' };
+    Record<Exclude<keyof NotificationTarget, 'digest' | 'isResolved'>, string | null>
+  > & { readonly digest?: string; readonly resolved?: 'true' };
   readonly sound: 'default' | null;
   readonly interruptionLevel?: 'passive';
   /** Seconds. */
@@ -79,7 +79,9 @@ export function pushMessage(
 export function routingOf(event: NotificationEvent, serverUrl: string): NotificationTarget {
   const { topic, session, request, id } = event;
   const { sessionId } = session;
-  return { topic, serverUrl, sessionId, requestId: request?.requestId ?? null, eventId: id };
+  const { requestId = null, digest } = request ?? {};
+  const asked = digest === undefined ? {} : { digest };
+  return { topic, serverUrl, sessionId, requestId, eventId: id, ...asked };
 }
 
 function frameOf(event: NotificationEvent, { title, subtitle }: Content) {

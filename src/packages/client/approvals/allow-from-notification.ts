@@ -1,0 +1,77 @@
+import { isFields } from '../../../core/protocol/agent-request.js';
+import type { NotificationTarget } from '../notifications/notification-routing.js';
+import {
+  EXPLANATION_NAMES,
+  textOfCommandRequest,
+  type NotificationText,
+} from '../notifications/notification-text.js';
+import type { ShownableRequest } from './answer-request.js';
+import { showRequest } from './show-request.js';
+
+/** A notification as the system displayed it when its button was pressed. */
+export interface DisplayedNotification {
+  readonly title: string | null;
+  /** null also where the system shows none. */
+  readonly subtitle: string | null;
+  readonly body: string | null;
+  /** True if only the person can press the button, as with `isAuthenticationRequired` on iOS. */
+  readonly isAuthenticated: boolean;
+}
+
+/**
+ * The reason why a pressed Allow opens the request, and the person allows it there.
+ * `not-authenticated`: anyone who holds the phone could have pressed it. `other-request`: it is not
+ * sealed, or not the one of which the device was notified. `not-whole`: the notification cannot show
+ * everything that acts. `other-text`: it showed another text, or masked a part.
+ */
+export type AskedAgain = 'not-authenticated' | 'other-request' | 'not-whole' | 'other-text';
+
+/** A longer line is cut by the system, and the rest is not seen. */
+const MAX_COMMAND_CHARACTERS = 100;
+const ACTING = 'command directory computer';
+const ACTING_IN_SESSION = 'command sessionDirectory computer';
+
+/** Returns null where the notification showed all of what the person allows. */
+export function whyAskedAgain(
+  found: ShownableRequest,
+  target: NotificationTarget,
+  displayed: DisplayedNotification,
+): AskedAgain | null {
+  if (!displayed.isAuthenticated) {
+    return 'not-authenticated';
+  }
+  if (!found.isSealed || target.digest !== found.digest) {
+    return 'other-request';
+  }
+  const text = wholeText(found);
+  if (text === null) {
+    return 'not-whole';
+  }
+  const { title, subtitle, body } = displayed;
+  const isSame = title === text.title && body === text.body;
+  return isSame && (subtitle === null || subtitle === text.subtitle) ? null : 'other-text';
+}
+
+/** Returns the text of a request of which only one short command acts, without marked characters. */
+function wholeText({ request }: ShownableRequest): NotificationText | null {
+  const { fields, canAllow } = showRequest(request);
+  const acting = fields.filter(({ saysTheAgent }) => !saysTheAgent);
+  const labels = acting.map(({ label }) => label).join(' ');
+  const input = request.tool?.input;
+  if (!canAllow || (labels !== ACTING && labels !== ACTING_IN_SESSION) || !isFields(input)) {
+    return null;
+  }
+  const { command } = input;
+  const [line = [], ...more] = acting[0]?.lines ?? [];
+  const isPlain = line.every((piece) => typeof piece === 'string');
+  const isWhole = more.length === 0 && isPlain && line.join('') === command;
+  if (typeof command !== 'string' || !isWhole || command.length > MAX_COMMAND_CHARACTERS) {
+    return null;
+  }
+  const explanation = EXPLANATION_NAMES.map((name) => input[name]).find(
+    (value): value is string => typeof value === 'string' && value.trim() !== '',
+  );
+  return explanation?.includes('\n') === true
+    ? null
+    : textOfCommandRequest(request, command, explanation ?? null);
+}
