@@ -3,7 +3,7 @@ import type { SavedPushToken } from '../api/api-client-answers.js';
 import { AccountContent } from '../crypto/account-content.js';
 import { randomBytes } from '../crypto/bytes.js';
 import { MemoryPins } from './account-pin.js';
-import { readSettings, SettingsRefused, type SettingsFields } from './account-settings.js';
+import { readSettings, SettingsRefused } from './account-settings.js';
 import {
   confirmOwnReceiver,
   confirmReceivers,
@@ -130,7 +130,7 @@ describe(confirmOwnReceiver.name, () => {
 describe(readReceivers.name, () => {
   it('confirms no token by a damaged list', () => {
     const confirms = (receivers: unknown) =>
-      isConfirmedReceiver(readReceivers({ receivers } as SettingsFields), 'phone');
+      isConfirmedReceiver(readReceivers({ receivers }), 'phone');
     expect([undefined, null].map(confirms)).toEqual([true, true]);
     expect(['all', {}, [], [7, null], true].map(confirms)).toEqual(Array(5).fill(false));
   });
