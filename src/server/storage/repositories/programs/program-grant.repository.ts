@@ -4,7 +4,7 @@ import { Random } from '../../../../common/runtime/random.js';
 import type { AuditEvent } from '../../../../core/policy/audit-event.js';
 import { MAX_GRANTS } from '../../../../core/policy/programs/programs.js';
 import { accountRow, holdAccounts, nextUpdateSeq } from '../../account-row.js';
-import { DatabaseService, type SqlRunner, type Transaction } from '../../database.service.js';
+import { DatabaseService, type Transaction } from '../../database.service.js';
 import { insertAuditEvents } from '../audit.repository.js';
 import { AUTHENTICATED_AT, AUTHENTICATED_BY } from '../session.repository.js';
 
@@ -288,9 +288,4 @@ function eventOf(
 
 export function hashOfCode(code: string): Buffer {
   return createHash('sha256').update(code).digest();
-}
-
-/** Makes what ends access wait, or its change visible to the statements that follow. */
-export async function shareAccount(tx: SqlRunner, accountId: string): Promise<void> {
-  await tx.query(`SELECT FROM "account" WHERE "id" = $1 FOR SHARE`, [accountId]);
 }

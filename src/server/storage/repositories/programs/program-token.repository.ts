@@ -9,7 +9,7 @@ import {
   type Judgement,
   type PersonFacts,
 } from '../oauth/resource-session.repository.js';
-import { endGrant, hashOfCode, shareAccount } from './program-grant.repository.js';
+import { endGrant, hashOfCode } from './program-grant.repository.js';
 
 /** A grant for which a token is asked, held until the transaction ends. */
 export interface HeldGrant {
@@ -86,7 +86,7 @@ export class ProgramTokenRepository {
     id: string,
     work: (grant: HeldGrant, tx: Transaction) => Promise<Result>,
   ): Promise<Result | null> {
-    return this.held(`"id" = $1`, id, work);
+    return this.held(`"program_grant"."id" = $1`, id, work);
   }
 
   /** @returns the `sid`, and the key of the refresh tokens */
@@ -97,7 +97,7 @@ export class ProgramTokenRepository {
     now: Date,
   ): Promise<{ readonly sid: string; readonly refreshKey: Buffer }> {
     const refreshKey = grant.refreshKey ?? this.random.bytes(32);
-    const sealed = this.box.seal('program-grant', grant.id, refreshKey.toString('base64url'));
+    const sealed = grant.refreshKey === null ? this.seal(grant.id, refreshKey) : null;
     const [row] = await tx.query<{ sid: string }>(USE, [
       grant.id,
       now,
@@ -136,21 +136,23 @@ export class ProgramTokenRepository {
     work: (grant: HeldGrant, tx: Transaction) => Promise<Result>,
   ): Promise<Result | null> {
     return this.database.transaction(async (tx) => {
-      const [found] = await tx.query<{ id: string; accountId: string }>(
-        `SELECT "id", "account_id" AS "accountId" FROM "program_grant" WHERE ${condition}`,
+      const [found] = await tx.query<{ id: string }>(
+        `SELECT "program_grant"."id" FROM "program_grant"
+         JOIN "account" ON "account"."id" = "account_id" WHERE ${condition} FOR SHARE OF "account"`,
         [key],
       );
-      if (found === undefined) {
-        return null;
-      }
-      await shareAccount(tx, found.accountId);
-      const [row] = await tx.query<HeldRow>(HELD, [found.id]);
+      // The account is held by an earlier statement, so that this one sees what ended meanwhile.
+      const [row] = found === undefined ? [] : await tx.query<HeldRow>(HELD, [found.id]);
       if (row === undefined) {
         return null;
       }
       const { sealedKey, ...grant } = row;
       return work({ ...grant, refreshKey: this.open(row.id, sealedKey) }, tx);
     });
+  }
+
+  private seal(id: string, refreshKey: Buffer): Buffer {
+    return this.box.seal('program-grant', id, refreshKey.toString('base64url'));
   }
 
   private open(id: string, sealed: Buffer | null): Buffer | null {
