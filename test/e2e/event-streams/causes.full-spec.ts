@@ -1,22 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { decodeJwt } from 'jose';
-import type { CAUSE_REASONS } from '../../../src/server/event-streams/event-causes.js';
 import { AdminCalls, AdminTokensFile, adminUrlOf } from '../../fixtures/admin-fixture.js';
 import {
   endedIn,
   EventStreamFixture,
   SESSION_REVOKED,
+  type EndingKind,
 } from '../../fixtures/event-stream-fixture.js';
 import { KEYLESS, OffboardingFixture, type Person } from '../../fixtures/offboarding-fixture.js';
 import { backends, backendToken, exchange } from '../../fixtures/resource-server-fixture.js';
 import { sessionIdOf, tokenOf } from '../../fixtures/sessions-fixture.js';
 import { call, makeDeviceKey, refusalOf, type Json } from '../../helpers/client.js';
-
-type Reasons = typeof CAUSE_REASONS;
-/** The audit events that end access. */
-type EndingKind = {
-  [Kind in keyof Reasons]: Reasons[Kind] extends null ? never : Kind;
-}[keyof Reasons];
 
 interface Ending {
   readonly end: (person: Person) => Promise<unknown>;

@@ -1,17 +1,37 @@
 import { randomUUID } from 'node:crypto';
 import { decodeJwt } from 'jose';
 import { AdminCalls, AdminTokensFile, adminUrlOf } from '../../fixtures/admin-fixture.js';
-import { EventStreamFixture } from '../../fixtures/event-stream-fixture.js';
+import { EventStreamFixture, type EndingKind } from '../../fixtures/event-stream-fixture.js';
 import { KEYLESS, OffboardingFixture, type Person } from '../../fixtures/offboarding-fixture.js';
-import { PROGRAM_ENV, PROGRAMS, programTokens, refresh } from '../../fixtures/programs-fixture.js';
+import {
+  grantedCode,
+  INSPECTOR,
+  newVerifier,
+  passTime,
+  PROGRAM_ENV,
+  PROGRAMS,
+  programsOf,
+  programTokens,
+  redeem,
+  refresh,
+  tokensIn,
+  type ProgramTokens,
+} from '../../fixtures/programs-fixture.js';
 import { backends, basic, postForm } from '../../fixtures/resource-server-fixture.js';
-import { sessionIdOf } from '../../fixtures/sessions-fixture.js';
-import { call } from '../../helpers/client.js';
+import { ScimFixture } from '../../fixtures/scim-fixture.js';
+import { endSession, sessionIdOf, tokenOf } from '../../fixtures/sessions-fixture.js';
+import { call, logIn, makeDeviceKey, type DeviceKey } from '../../helpers/client.js';
+
+const EVERYWHERE = '/v1/auth/logout-everywhere';
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
 
 const setup = backends([{ id: 'notes', requireProviders: ['people'], programs: PROGRAMS }]);
 const [fixture, tokens] = await Promise.all([OffboardingFixture.open(), AdminTokensFile.create()]);
+const scim = new ScimFixture(fixture);
 const env = {
   ...KEYLESS,
+  AUTH_PROVIDERS_CONFIG_JSON: scim.providers(),
   AUTH_ANONYMOUS_SIGNUP_ENABLED: 'true',
   AUTH_SIGNUP_PROVIDERS: 'people',
   ...setup.env,
@@ -31,37 +51,123 @@ const isActive = async (token: string): Promise<unknown> =>
   (await postForm(two, '/v1/oauth/introspect', { token }, basic('notes', setup.secretOf('notes'))))
     .body['active'];
 
-describe('access of the programs of a person who leaves (two replicas; needs PostgreSQL and Redis)', () => {
-  const ENDS: [string, (person: Person) => Promise<unknown>][] = [
-    ['an administrator disables the account', ({ accountId }) => admin.act(accountId, 'disable')],
-    ['an administrator revokes the account', ({ accountId }) => admin.act(accountId, 'revoke')],
-    ['an administrator deletes the account', ({ accountId }) => admin.remove(accountId)],
+/** A program of a person, which one of them is about to end. */
+interface Case {
+  readonly person: Person & { readonly key: DeviceKey };
+  readonly program: ProgramTokens;
+  /** The code that the program redeemed. */
+  readonly code: string;
+  readonly verifier: string;
+}
+
+type End = readonly [by: string, end: (one: Case) => Promise<unknown>];
+
+/** A cause that has no case here does not compile. */
+const ENDS: Readonly<Record<EndingKind, readonly [End, ...End[]]>> = {
+  'token-revoked': [
     [
-      'an administrator ends the session that approved them',
-      ({ accountId, token }) => admin.remove(`${accountId}/sessions/${sessionIdOf(token)}`),
+      'the person in another session',
+      async ({ person }) => {
+        const { key, token } = person;
+        await endSession(one, await tokenOf(one, key), sessionIdOf(token));
+      },
     ],
     [
-      'the person removes the identity that the backend requires',
-      ({ token }) => call(one, 'DELETE', '/v1/connect/external/people', { token }),
+      'an administrator',
+      ({ person }) => admin.remove(`${person.accountId}/sessions/${sessionIdOf(person.token)}`),
     ],
+  ],
+  'all-tokens-revoked': [
+    ['the person', ({ person: { token } }) => call(one, 'POST', EVERYWHERE, { token })],
+    ['an administrator', ({ person }) => admin.act(person.accountId, 'revoke')],
+  ],
+  'account-disabled': [
+    ['an administrator', ({ person }) => admin.act(person.accountId, 'disable')],
+  ],
+  'account-deleted': [
+    ['the person', ({ person: { token } }) => call(one, 'DELETE', '/v1/account', { token })],
+    ['an administrator', ({ person }) => admin.remove(person.accountId)],
+  ],
+  'identity-unlinked': [
     [
-      'the provider does not confirm the person any more',
-      async ({ sub, accountId }) => {
+      'the person',
+      ({ person: { token } }) => call(one, 'DELETE', '/v1/connect/external/people', { token }),
+    ],
+  ],
+  'eligibility-lost': [
+    [
+      'the provider',
+      async ({ person: { sub, accountId } }) => {
         fixture.provider.groups.set(sub, ['alumni']);
         await admin.act(accountId, 'recheck');
       },
     ],
-  ];
+  ],
+  'directory-deactivated': [
+    [
+      'the directory',
+      async ({ person: { sub } }) => {
+        const id = await scim.add(one, { userName: randomUUID(), externalId: sub });
+        await scim.patch(one, id, [{ op: 'replace', value: { active: false } }]);
+      },
+    ],
+  ],
+  'program-ended': [
+    [
+      'the person',
+      async ({ person: { token } }) => {
+        const [program] = await programsOf(one, token);
+        await call(one, 'DELETE', `/v1/account/programs/${program?.id ?? ''}`, { token });
+      },
+    ],
+    [
+      'an administrator',
+      async ({ person: { token, accountId } }) => {
+        const [program] = await programsOf(one, token);
+        await admin.remove(`${accountId}/programs/${program?.id ?? ''}`);
+      },
+    ],
+    [
+      'the program',
+      ({ program }) =>
+        postForm(one, '/v1/oauth/revoke', { token: program.refresh, client_id: INSPECTOR.id }),
+    ],
+    ['a second use of its code', ({ code, verifier }) => redeem(one, code, verifier)],
+    [
+      'an old refresh token',
+      async ({ person, program }) => {
+        await passTime(fixture.sql, person.accountId, MINUTE_MS);
+        expect((await refresh(one, program.refresh)).status).toBe(200);
+        await passTime(fixture.sql, person.accountId, HOUR_MS + MINUTE_MS);
+        await refresh(one, program.refresh);
+      },
+    ],
+  ],
+};
 
-  it.each(ENDS)('ends when %s', async (_what, end) => {
-    const person = await fixture.person(one);
-    const program = await programTokens(two, person.token);
+const CASES = Object.entries(ENDS).flatMap(([cause, ends]) =>
+  ends.map(([by, end]) => [cause, by, end] as const),
+);
+
+describe('access of the programs of a person (two replicas; needs PostgreSQL and Redis)', () => {
+  it.each(CASES)('ends for good with %s by %s', async (_cause, _by, end) => {
+    const key = makeDeviceKey();
+    const login = await logIn(one, key);
+    const [sub = ''] = await fixture.link([login.accountId]);
+    const person = { ...login, key, sub };
+    const verifier = newVerifier();
+    const code = await grantedCode(two, person.token, verifier);
+    const program = tokensIn(await redeem(two, code, verifier));
     expect(await isActive(program.access)).toBe(true);
-    await end(person);
+    await end({ person, program, code, verifier });
     await stream.until(String(decodeJwt(program.access)['sid']));
     expect(await isActive(program.access)).toBe(false);
     const refused = await refresh(two, program.refresh);
     expect([refused.status, refused.body['error']]).toEqual([400, 'invalid_grant']);
+    const { rows } = await fixture.sql.query('SELECT FROM program_grant WHERE account_id = $1', [
+      person.accountId,
+    ]);
+    expect(rows).toHaveLength(0);
   });
 
   it('ends with a back-channel logout of the session at the provider', async () => {
@@ -75,26 +181,5 @@ describe('access of the programs of a person who leaves (two replicas; needs Pos
     });
     await stream.until(String(decodeJwt(program.access)['sid']));
     expect((await refresh(two, program.refresh)).body['error']).toBe('invalid_grant');
-  });
-
-  it('issues no token without a later event when the account is disabled meanwhile', async () => {
-    for (let round = 0; round < 5; round += 1) {
-      const person = await fixture.person(one);
-      const first = await programTokens(two, person.token);
-      const racing = Array.from({ length: 8 }, (_none, index) =>
-        refresh(index % 2 === 0 ? one : two, first.refresh),
-      );
-      await admin.act(person.accountId, 'disable');
-      const issued = (await Promise.all(racing)).filter(({ status }) => status === 200);
-      const sids = new Set(
-        [first.access, ...issued.map(({ body }) => String(body['access_token']))].map((access) =>
-          String(decodeJwt(access)['sid']),
-        ),
-      );
-      for (const sid of sids) {
-        await stream.until(sid);
-      }
-      expect((await refresh(one, first.refresh)).status).not.toBe(200);
-    }
   });
 });
