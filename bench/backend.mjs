@@ -9,32 +9,34 @@ export const BACKEND = 'relay';
 const MAX_REFUSALS = 10;
 
 /** A backend that accepts tokens: variables of the server, and the options of the backend's guard. */
-export function describeBackend() {
-  const described = backends([{ id: BACKEND, maxTokenSeconds: 900 }]);
+export function describeBackend(entry = { id: BACKEND, maxTokenSeconds: 900 }) {
+  const { id } = entry;
+  const described = backends([entry]);
   process.once('exit', described.remove);
   const [{ resource }] = JSON.parse(described.env.AUTH_RESOURCE_SERVERS_CONFIG_JSON);
-  const secret = described.secretOf(BACKEND);
+  const secret = described.secretOf(id);
   return {
     env: { ...described.env, SERVICE_RATE_LIMIT_PER_RESOURCE_SERVER_PER_MINUTE: '0' },
     secret,
-    guardOptions: (issuer) => ({ issuer, resource, client: { id: BACKEND, secret } }),
+    guardOptions: (issuer) => ({ issuer, resource, client: { id, secret } }),
   };
 }
 
 /**
  * Starts Gatehouse with one backend and an administration port.
  *
+ * @param {{nodeArgs?: string[], entry?: object, env?: Record<string, string>}} how the entry is that of the backend
  * @returns the server, the options of the backend's guard, and `disable` and `endSession` of an operator
  */
-export async function startWithBackend(context, nodeArgs = []) {
-  const backend = describeBackend();
+export async function startWithBackend(context, { nodeArgs = [], entry, env: more } = {}) {
+  const backend = describeBackend(entry);
   const { env, origin, token } = await administration(context, 'operate');
   const port = await freePort();
   const issuer = `http://127.0.0.1:${port}`;
   const gatehouse = await startGatehouse(context, {
     port,
     nodeArgs,
-    env: { ...env, ...backend.env, SERVICE_PUBLIC_URL: issuer },
+    env: { ...env, ...backend.env, ...more, SERVICE_PUBLIC_URL: issuer },
   });
   const act = (method, path) => actAs(token, method, origin, `/admin/v1/accounts/${path}`);
   return {

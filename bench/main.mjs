@@ -16,6 +16,7 @@ import { groups as reconnect } from './reconnect.mjs';
 import { groups as backends } from './rows/backends.mjs';
 import { groups as connections } from './rows/connections.mjs';
 import { groups as database } from './rows/database.mjs';
+import { groups as grants } from './rows/grants.mjs';
 import { groups as http } from './rows/http.mjs';
 import { groups as programs } from './rows/programs.mjs';
 import { groups as accounts } from './scale/accounts.mjs';
@@ -26,7 +27,7 @@ import { groups as wrk, requestsTable } from './wrk.mjs';
 
 const SETS = {
   rows: {
-    groups: { ...http, ...connections, ...backends, ...programs, ...database },
+    groups: { ...http, ...connections, ...backends, ...grants, ...programs, ...database },
     howOften: ({ rounds, seconds }) =>
       `${rounds} rounds of ${seconds} s a side, limit and Gatehouse in turn, after a warm-up`,
     print: rowsTable,

@@ -214,7 +214,7 @@ const FILL = `
 
 /** An operator ends sessions at a steady rate, and three instances of a backend receive each end. */
 async function revocations(context) {
-  const backend = await startWithBackend(context, PROBE);
+  const backend = await startWithBackend(context, { nodeArgs: PROBE });
   const { gatehouse, guardOptions } = backend;
   const count = Math.round(PER_SECOND * SECONDS_EACH * context.seconds);
   const sessions = await fillSessions(context, gatehouse.url, count);
