@@ -21,7 +21,7 @@ function requestWith(input: unknown, more: Partial<AgentRequest> = {}): AgentReq
     ...{ session: { id: 's1', title: 'Fix' }, tool: { name: 'Bash', input } },
     ...{ cwd: '/srv/app', host: 'laptop', askedAt: NOW, expiresAt: NOW + 60_000 },
     ...more,
-  } as AgentRequest;
+  };
 }
 
 /** Returns the push that the command sends, as a phone displays it. */
