@@ -157,6 +157,7 @@ describe('the request of a program', () => {
       '400 invalid-scope',
     ],
     ['an unknown scope', { scopes: ['notes:read', 'all'] }, '400 invalid-scope'],
+    ['the name of a method', { scopes: ['constructor'] }, '400 invalid-scope'],
   ])('is not approved with %s, and stays', async (_what, more, refusal) => {
     const token = await person();
     const id = await beginRequest(server, newVerifier());

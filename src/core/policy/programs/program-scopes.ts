@@ -34,7 +34,7 @@ export function askedScopes(
 export function withRequired(names: readonly string[], scopes: ProgramScopes): string[] {
   const all = new Set<string>();
   const add = (name: string): void => {
-    if (!all.has(name)) {
+    if (!all.has(name) && Object.hasOwn(scopes, name)) {
       all.add(name);
       scopes[name]?.requires.forEach(add);
     }

@@ -131,6 +131,8 @@ describe('the scopes of programs', () => {
     [[], false],
     [['read', 'write', 'admin'], false],
     [['read', 'unknown'], false],
+    [['constructor'], false],
+    [['read', '__proto__'], false],
   ])('lets a person grant %j of read and write: %s', (chosen, expected) => {
     expect(isGrantable(chosen, ['read', 'write'], scopes)).toBe(expected);
   });
