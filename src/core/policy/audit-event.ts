@@ -96,3 +96,8 @@ export interface StoredAuditEvent extends AuditEvent {
   /** The transaction that stored it, which security events of the same cause name; absent before. */
   readonly txn?: string;
 }
+
+export interface NamedAuditEvent extends StoredAuditEvent {
+  /** Name of the account now, where one is known. */
+  readonly accountName?: string;
+}

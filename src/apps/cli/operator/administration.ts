@@ -1,5 +1,5 @@
 import { isUuid } from '../../../common/uuid.js';
-import type { StoredAuditEvent } from '../../../core/policy/audit-event.js';
+import type { NamedAuditEvent } from '../../../core/policy/audit-event.js';
 import type { AccountExplanation } from '../../../core/policy/findings/explain-account.js';
 import type { PlanCounts } from '../../../core/policy/findings/plan-tally.js';
 import type { Statement } from '../../../core/policy/messages/statement.js';
@@ -46,7 +46,7 @@ export interface Administration {
   explain(id: string): Promise<ExplainedAnswer>;
 
   /** Oldest first. */
-  audit(filter: ShownEvents): AsyncIterable<StoredAuditEvent>;
+  audit(filter: ShownEvents): AsyncIterable<NamedAuditEvent>;
 
   plan(environment: CliContext['environment']): Promise<PlanReport>;
 

@@ -1,19 +1,13 @@
-import type { StoredAuditEvent } from '../../../core/policy/audit-event.js';
+import type { NamedAuditEvent, StoredAuditEvent } from '../../../core/policy/audit-event.js';
 import { command } from '../command.js';
 import { usageError } from '../cli-error.js';
 import { durationMs, FIELDS } from '../options.js';
 import { formatTime, type Listing } from '../output.js';
-import type { Administration } from './administration.js';
 import { ADMIN_OPTIONS, WITH_ADMINISTRATION, withAdministration } from './with-administration.js';
 
 const PERSON = /^[^\p{Cc}]{1,320}$/u;
 
-/** An event with the name of its person, where that is known. */
-interface NamedEvent extends StoredAuditEvent {
-  readonly person?: string | null;
-}
-
-const LISTING: Listing<NamedEvent> = {
+const LISTING: Listing<NamedAuditEvent> = {
   fields: [
     ...(['id', 'at', 'kind', 'actor', 'accountId', 'provider', 'reason', 'detail'] as const),
     ...(['invitationId', 'sessionId', 'address', 'tokenEnd'] as const),
@@ -23,7 +17,7 @@ const LISTING: Listing<NamedEvent> = {
   columns: [
     ['TIME (UTC)', ({ at }) => formatTime(at).slice(0, 16).replace('T', ' ')],
     ['EVENT', ({ kind }) => kind],
-    ['PERSON', ({ person }) => (person ? shortened(person) : null)],
+    ['PERSON', personOf],
     ['DETAIL', detailOf],
   ],
   isCut: true,
@@ -55,9 +49,7 @@ export const audit = command({
       throw usageError('--person must be 1 to 320 characters, without control characters.');
     }
     return withAdministration(context, async (administration) => {
-      const events = administration.audit({ since, person });
-      const isTable = !context.output.isJson && context.output.printsAllColumns;
-      await context.output.list(LISTING, isTable ? named(events, administration) : events);
+      await context.output.list(LISTING, administration.audit({ since, person }));
     });
   },
 });
@@ -71,8 +63,6 @@ function sinceOf(text: string, now: number): Date {
   return date;
 }
 
-/** Accounts that are looked up for one table; those after them are shown by their ID. */
-const MAX_LOOKED_UP = 200;
 const SHORT_ID = 8;
 const MAX_PERSON = 20;
 /** These actors follow from the kind of an event. */
@@ -81,28 +71,16 @@ const IMPLIED_ACTORS = ['user', 'system', 'provider'];
 const shortened = (name: string): string =>
   name.length > MAX_PERSON ? `${name.slice(0, MAX_PERSON - 1)}…` : name;
 
-/** Adds the name in the event, else that of the account's identity, else the beginning of its ID. */
-async function* named(
-  events: AsyncIterable<StoredAuditEvent>,
-  administration: Administration,
-): AsyncGenerator<NamedEvent> {
-  const known = new Map<string, string | null>();
-  for await (const event of events) {
-    const { accountId, email, login, subject = null } = event;
-    if (accountId !== null && !known.has(accountId) && known.size < MAX_LOOKED_UP) {
-      known.set(accountId, await nameOf(accountId, administration));
-    }
-    const ofAccount = accountId === null ? null : (known.get(accountId) ?? null);
-    const id = accountId?.slice(0, SHORT_ID) ?? null;
-    yield { ...event, person: email ?? login ?? ofAccount ?? subject ?? id };
-  }
-}
-
-async function nameOf(accountId: string, administration: Administration): Promise<string | null> {
-  for await (const { identities } of administration.accounts(accountId, 1)) {
-    return identities.find(({ login }) => login !== null)?.login ?? null;
-  }
-  return null;
+/** Returns the name in the event, else that of the account, else the beginning of its ID. */
+function personOf({
+  accountId,
+  accountName,
+  email,
+  login,
+  subject,
+}: NamedAuditEvent): string | null {
+  const name = email ?? login ?? accountName ?? subject;
+  return name ? shortened(name) : (accountId?.slice(0, SHORT_ID) ?? null);
 }
 
 function detailOf(event: StoredAuditEvent): string | null {

@@ -6,7 +6,7 @@ import { resolveSettings } from '../../../server/config/resolve-settings.js';
 import {
   toOperatorName,
   type OperatorName,
-  type StoredAuditEvent,
+  type NamedAuditEvent,
 } from '../../../core/policy/audit-event.js';
 import { explainAccount } from '../../../core/policy/findings/explain-account.js';
 import { acceptsPrograms } from '../../../core/policy/programs/programs.js';
@@ -104,11 +104,11 @@ export class DatabaseAdministration implements Administration {
     return { keyMode, disabledAt, explanation };
   }
 
-  audit(filter: ShownEvents): AsyncGenerator<StoredAuditEvent> {
+  audit(filter: ShownEvents): AsyncGenerator<NamedAuditEvent> {
     return paged(PAGE, Infinity, async (after: AuditPosition | null, limit) => {
       const page = { order: 'oldest-first', limit } as const;
-      const { events: rows, next } = await this.storage.audit.page(filter, after, page);
-      return { rows, next };
+      const { events, next } = await this.storage.audit.page(filter, after, page);
+      return { rows: await this.storage.accounts.withNames(events), next };
     });
   }
 

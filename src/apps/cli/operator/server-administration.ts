@@ -19,7 +19,7 @@ import {
   readCertificateRules,
   type CertificateRulesValues,
 } from '../../../server/config/rules/certificate-rules.js';
-import type { StoredAuditEvent } from '../../../core/policy/audit-event.js';
+import type { NamedAuditEvent } from '../../../core/policy/audit-event.js';
 import type { AccountExplanation } from '../../../core/policy/findings/explain-account.js';
 import type { AdminAct } from '../../../server/storage/repositories/account-admin.repository.js';
 import { CliError, EXIT, usageError } from '../cli-error.js';
@@ -121,11 +121,11 @@ class ServerAdministration implements Administration {
     return { keyMode, disabledAt, explanation: explain as unknown as AccountExplanation };
   }
 
-  audit(filter: ShownEvents): AsyncGenerator<StoredAuditEvent> {
+  audit(filter: ShownEvents): AsyncGenerator<NamedAuditEvent> {
     return paged(PAGE, Infinity, async (after: string | null, limit) => {
       const page = { order: 'oldest-first', limit, cursor: after ?? undefined } as const;
       const { events, cursor: next } = await this.api.audit({ ...filter, ...page });
-      return { rows: events as readonly StoredAuditEvent[], next };
+      return { rows: events as readonly NamedAuditEvent[], next };
     });
   }
 

@@ -3,7 +3,6 @@ import { Injectable } from '@nestjs/common';
 import * as v from 'valibot';
 import { Clock } from '../../../common/runtime/clock.js';
 import { invalidRequest } from '../../../common/errors.js';
-import type { StoredAuditEvent } from '../../../core/policy/audit-event.js';
 import { AccountAdminRepository } from '../../storage/repositories/account-admin.repository.js';
 import {
   AuditRepository,
@@ -13,7 +12,7 @@ import {
   type AuditPosition,
 } from '../../storage/repositories/audit.repository.js';
 import { readCursor, writeCursor } from '../page-cursor.js';
-import type { AuditEventDto, AuditPageDto, AuditQueryDto } from './admin-audit.dto.js';
+import type { AuditPageDto, AuditQueryDto } from './admin-audit.dto.js';
 
 const DEFAULT_PAGE = 50;
 const LARGEST_PAGE = 200;
@@ -47,7 +46,7 @@ export class AdminAuditService {
       order,
       limit,
     });
-    return { events: await this.named(events), cursor: writeCursor(next) };
+    return { events: await this.accounts.withNames(events), cursor: writeCursor(next) };
   }
 
   /** Streams lines of JSON. A page is read when the previous one was sent: memory holds two. */
@@ -57,16 +56,6 @@ export class AdminAuditService {
     // Each page is one chunk of text.
     return Readable.from(this.lines({ ...filter, until }, after, { order, limit }), {
       highWaterMark: 1,
-    });
-  }
-
-  private async named(events: readonly StoredAuditEvent[]): Promise<AuditEventDto[]> {
-    const ids = new Set(events.flatMap(({ accountId }) => accountId ?? []));
-    const names =
-      ids.size === 0 ? new Map<string, string>() : await this.accounts.namesOf([...ids]);
-    return events.map((event) => {
-      const accountName = names.get(event.accountId ?? '');
-      return accountName === undefined ? event : { ...event, accountName };
     });
   }
 
@@ -83,7 +72,7 @@ export class AdminAuditService {
         limit: Math.min(left, EXPORT_PAGE),
       });
       if (page.events.length > 0) {
-        const events = await this.named(page.events);
+        const events = await this.accounts.withNames(page.events);
         yield events.map((event) => `${JSON.stringify(event)}\n`).join('');
       }
       left -= page.events.length;

@@ -39,7 +39,7 @@ export class AdminPlanService {
     }
     const { losing, gaining } = tally.counts;
     const examples = [...losing, ...gaining];
-    const names = examples.length === 0 ? [] : await this.accounts.namesOf(examples);
+    const names = await this.accounts.namesOf(examples);
     return {
       ...tally.counts,
       total,

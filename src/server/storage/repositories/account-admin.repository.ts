@@ -1,7 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { In, IsNull, Not, type Repository } from 'typeorm';
-import type { AuditEvent, AuditKind, OperatorName } from '../../../core/policy/audit-event.js';
+import type {
+  AuditEvent,
+  AuditKind,
+  NamedAuditEvent,
+  OperatorName,
+  StoredAuditEvent,
+} from '../../../core/policy/audit-event.js';
 import type { AccountMode, KeyMode } from '../../../core/policy/operator-policy.js';
 import type { KnownIdentity } from '../../../core/policy/findings/policy-plan.js';
 import { DatabaseService, type Transaction } from '../database.service.js';
@@ -96,6 +102,9 @@ export class AccountAdminRepository {
 
   /** Returns the names of these accounts by id: an e-mail address or a login, where one is known. */
   async namesOf(ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
+    if (ids.length === 0) {
+      return new Map();
+    }
     const rows = await this.database.query<{ readonly id: string; readonly name: string }>(
       `SELECT DISTINCT ON ("account_id") "account_id" AS "id",
          COALESCE("facts" ->> 'email', "login") AS "name"
@@ -105,6 +114,16 @@ export class AccountAdminRepository {
       [ids],
     );
     return new Map(rows.map(({ id, name }) => [id, name]));
+  }
+
+  /** Adds the names of the accounts to events, as {@link namesOf}. */
+  async withNames(events: readonly StoredAuditEvent[]): Promise<NamedAuditEvent[]> {
+    const ids = new Set(events.flatMap(({ accountId }) => accountId ?? []));
+    const names = await this.namesOf([...ids]);
+    return events.map((event) => {
+      const accountName = names.get(event.accountId ?? '');
+      return accountName === undefined ? event : { ...event, accountName };
+    });
   }
 
   /** The events are stored with the change, or neither is. */
