@@ -13,7 +13,7 @@ import { SigningKeysService, type SigningKey } from './signing-keys.service.js';
 
 /** The type of access tokens as JWT (RFC 9068, 2.1): no other token passes as one. */
 const TYPE = 'at+jwt';
-const MAX_LENGTH = 4096;
+const MAX_LENGTH = 8192;
 /** About 1 kB each. */
 const MAX_VERIFIED = 20_000;
 

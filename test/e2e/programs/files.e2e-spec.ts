@@ -18,7 +18,18 @@ import { call, makeDeviceKey, refusalOf, type Answer, type Json } from '../../he
 
 const CLIENT = { client_id: 'gatehouse-file' };
 
+/** Scopes that make tokens as long as `@gatehouse/guard` accepts. */
+const MANY = Array.from({ length: 80 }, (_one, at) => `scope-${at}`.padEnd(56, '.'));
+
 const setup = backends([
+  {
+    id: 'wide',
+    programs: {
+      checksScopes: true,
+      scopes: Object.fromEntries(MANY.map((id) => [id, id])),
+      initial: MANY,
+    },
+  },
   { id: 'notes', programs: { ...PROGRAMS, maxGrantSeconds: 7200 } },
   { id: 'files', programs: { ...PROGRAMS, clients: ['cursor'] } },
   { id: 'listed', programs: { ...PROGRAMS, clients: ['gatehouse-file'] } },
@@ -56,13 +67,13 @@ const accessOf = async (refreshToken: unknown): Promise<string> => {
   return String(body['access_token']);
 };
 
-const isActive = async (token: string): Promise<unknown> =>
+const isActive = async (token: string, id = 'notes'): Promise<unknown> =>
   (
     await postForm(
       server,
       '/v1/oauth/introspect',
       { token },
-      basic('notes', setup.secretOf('notes')),
+      basic(id, setup.secretOf(id)),
     )
   ).body['active'];
 
@@ -72,6 +83,13 @@ const refused = (answer: Answer): string => {
 };
 
 describe('a program with a file', () => {
+  it('has tokens that introspection knows, also with many scopes', async () => {
+    const file = await added(await person(), { resource: 'wide' });
+    const access = await accessOf(file['refreshToken']);
+    expect(access.length).toBeGreaterThan(6000);
+    expect(await isActive(access, 'wide')).toBe(true);
+  });
+
   it('gets tokens with its name and the granted scopes, and is listed', async () => {
     const token = await person();
     const before = Date.now();
