@@ -14,7 +14,7 @@ import { SigningKeysService, type SigningKey } from './signing-keys.service.js';
 /** The type of access tokens as JWT (RFC 9068, 2.1): no other token passes as one. */
 const TYPE = 'at+jwt';
 const MAX_LENGTH = 8192;
-/** About 1 kB each. */
+/** About 1 kB each, and more with many scopes. */
 const MAX_VERIFIED = 20_000;
 
 /** Claims of an access token for a backend (RFC 9068, 2.2). Times are in seconds. */

@@ -66,7 +66,8 @@ export function answerAddress(
 ): string {
   const url = new URL(redirectUri);
   const all = { ...answer, ...(state !== null && { state }), iss: issuer };
-  Object.entries(all).forEach(([name, value]) => url.searchParams.append(name, value));
+  // The program's own query stays as it is: appending to `searchParams` would encode it again.
+  url.search = [url.search.slice(1), String(new URLSearchParams(all))].filter(Boolean).join('&');
   return url.href;
 }
 

@@ -22,6 +22,10 @@ const CLIENT = { client_id: 'gatehouse-file' };
 const MANY = Array.from({ length: 80 }, (_one, at) => `scope-${at}`.padEnd(56, '.'));
 
 const setup = backends([
+  { id: 'notes', programs: { ...PROGRAMS, maxGrantSeconds: 7200 } },
+  { id: 'files', programs: { ...PROGRAMS, clients: ['cursor'] } },
+  { id: 'listed', programs: { ...PROGRAMS, clients: ['gatehouse-file'] } },
+  { id: 'relay' },
   {
     id: 'wide',
     programs: {
@@ -30,10 +34,6 @@ const setup = backends([
       initial: MANY,
     },
   },
-  { id: 'notes', programs: { ...PROGRAMS, maxGrantSeconds: 7200 } },
-  { id: 'files', programs: { ...PROGRAMS, clients: ['cursor'] } },
-  { id: 'listed', programs: { ...PROGRAMS, clients: ['gatehouse-file'] } },
-  { id: 'relay' },
 ]);
 const tokens = await AdminTokensFile.create();
 const server = await startServer({
@@ -68,14 +68,9 @@ const accessOf = async (refreshToken: unknown): Promise<string> => {
 };
 
 const isActive = async (token: string, id = 'notes'): Promise<unknown> =>
-  (
-    await postForm(
-      server,
-      '/v1/oauth/introspect',
-      { token },
-      basic(id, setup.secretOf(id)),
-    )
-  ).body['active'];
+  (await postForm(server, '/v1/oauth/introspect', { token }, basic(id, setup.secretOf(id)))).body[
+    'active'
+  ];
 
 const refused = (answer: Answer): string => {
   const { status, code } = refusalOf(answer);
@@ -165,7 +160,7 @@ describe('a program with a file', () => {
     const token = await person();
     const unknown = await add(token, { resource: 'other' });
     expect(unknown.body['details']).toEqual([
-      { path: 'resource', message: 'Backends that accept files: notes, listed.' },
+      { path: 'resource', message: 'Backends that accept files: notes, listed, wide.' },
     ]);
     const scope = await add(token, { scopes: ['all'] });
     expect(scope.body['details']).toEqual([

@@ -15,8 +15,9 @@ describe(loadTlsContext.name, () => {
     ['is binary (DER or PKCS #12); convert it to PEM.', Buffer.from('3082010a', 'hex')],
   ])('refuses a file that %s', async (words, bytes) => {
     writeFileSync(path, bytes);
-    const file = (variable: string) => ({ variable, path });
-    const error = await loadTlsContext({ cert: file('CERT'), key: file('KEY') }).catch(
+    const key = { variable: 'KEY', path: join(directory, 'key') };
+    writeFileSync(key.path, 'read at the same time');
+    const error = await loadTlsContext({ cert: { variable: 'CERT', path }, key }).catch(
       (thrown: unknown) => thrown,
     );
     expect(error).toBeInstanceOf(ConfigurationError);

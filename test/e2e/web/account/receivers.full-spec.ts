@@ -49,6 +49,8 @@ inChromium('devices that show text', () => {
   const confirm = async (visitor: Visitor, name: string): Promise<void> => {
     await visitor.page.getByLabel(name).check();
     await visitor.press('Show text on the ticked devices');
+    // An earlier confirmation says the same.
+    await visitor.page.getByRole('checkbox', { name }).waitFor({ state: 'detached' });
     await sees(visitor, 'The ticked devices now show text.');
   };
 
