@@ -24,6 +24,9 @@ const IN_PAGES = [
   'gatehouse-{}.tgz',
   'gatehouse-server-{}.tgz',
   'gatehouse-client-{}.tgz',
+  'gatehouse-guard-{}.tgz',
+  'gatehouse-notify-{}.tgz',
+  'gatehouse-webhooks-{}.tgz',
 ];
 
 /**

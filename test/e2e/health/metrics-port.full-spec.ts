@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { readRevision, readVersion } from '../../../src/common/version.js';
 import { call } from '../../helpers/client.js';
 import { TestAuthority } from '../../fixtures/certificates-fixture.js';
+import { PROGRAMS } from '../../fixtures/programs-fixture.js';
 import { backends } from '../../fixtures/resource-server-fixture.js';
 import { startServer, type Server } from '../../fixtures/programs/server-fixture.js';
 import { createEmbeddedStore } from '../../fixtures/programs/store-fixture.js';
@@ -87,7 +88,7 @@ describe('METRICS_PORT', () => {
 
   it('reports every metric of the source, in the form that promtool accepts', async () => {
     const embedded = await createEmbeddedStore();
-    const setup = backends([{ id: 'relay' }]);
+    const setup = backends([{ id: 'relay', programs: PROGRAMS }]);
     const offboarding = { AUTH_OFFBOARDING_ENABLED: 'true' };
     const store = { ...embedded, env: { ...embedded.env, ...offboarding, ...setup.env } };
     const folder = mkdtempSync(join(tmpdir(), 'gatehouse-spec-'));

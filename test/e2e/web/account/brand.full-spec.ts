@@ -79,5 +79,9 @@ describe('the pages of a deployment with a name, a logo and a colour', () => {
   });
 });
 
-const buttonColor = ({ page }: Visitor): Promise<string> =>
-  page.evaluate("getComputedStyle(document.querySelector('button.primary')).backgroundColor");
+async function buttonColor({ page }: Visitor): Promise<string> {
+  await page.locator('button.primary').first().waitFor();
+  return page.evaluate(
+    "getComputedStyle(document.querySelector('button.primary')).backgroundColor",
+  );
+}
