@@ -186,7 +186,7 @@ function NewAccount({ choices, invitation: given, startSession, back }: NewAccou
           );
         }}
       >
-        <StayChoice />
+        <StayChoice isBrief />
       </NewKeyForm>
     </Card>
   );
@@ -270,8 +270,8 @@ function MethodList(props: MethodListProps) {
   );
 }
 
-/** Applies to every method, so each form shows it. */
-function StayChoice() {
+/** Applies to every method, so each form shows it: briefly where a new key has to be read. */
+function StayChoice({ isBrief = false }: { readonly isBrief?: boolean }) {
   const { signIn } = t;
   return (
     <div class="field">
@@ -279,14 +279,16 @@ function StayChoice() {
         <input
           type="checkbox"
           defaultChecked={isStaying()}
-          aria-describedby="stay-hint"
+          aria-describedby={isBrief ? undefined : 'stay-hint'}
           onChange={({ currentTarget }) => chooseStaying(currentTarget.checked)}
         />{' '}
         {signIn.stay}
       </label>
-      <p id="stay-hint" class="hint">
-        {signIn.stayHint}
-      </p>
+      {!isBrief && (
+        <p id="stay-hint" class="hint">
+          {signIn.stayHint}
+        </p>
+      )}
     </div>
   );
 }

@@ -5,7 +5,7 @@ export const deRequests: RequestMessages = {
 
   list: {
     title: 'Wartet auf Sie',
-    lead: 'Programme auf Ihren Computern fragen, bevor sie handeln. Die älteste Anfrage steht oben.',
+    lead: 'Programme auf Ihren Computern fragen, bevor sie handeln.',
     none: 'Keine Anfragen',
     noneHint: 'Eine Anfrage erscheint hier, sobald ein Programm fragt.',
     sealed: 'Eine versiegelte Anfrage',

@@ -284,7 +284,7 @@ export const de: Messages = {
 
   lock: {
     title: 'Ihre Einstellungen sind verschlüsselt',
-    lead: 'Nur Ihr Geräteschlüssel öffnet die Einstellungen der Benachrichtigungen. Er bleibt für die übrigen Bereiche im Speicher dieses Tabs, wird nirgendwohin gesendet und vergessen, sobald Sie sich abmelden oder die Seite neu laden.',
+    lead: 'Ihr Geräteschlüssel öffnet sie. Er wird nicht gesendet, und dieser Tab vergisst ihn, wenn Sie die Seite neu laden.',
     keep: 'Unter „Sicherheit“ können Sie ihn auf diesem Gerät behalten.',
     submit: 'Einstellungen öffnen',
   },

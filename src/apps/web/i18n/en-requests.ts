@@ -4,7 +4,7 @@ export const enRequests = {
 
   list: {
     title: 'Waiting for you',
-    lead: 'Programs on your computers ask before they act. The oldest request comes first.',
+    lead: 'Programs on your computers ask before they act.',
     none: 'No requests',
     noneHint: 'A request appears here as soon as a program asks.',
     sealed: 'A sealed request',

@@ -39,7 +39,7 @@ export const en = {
     keyType: 'Type the key instead.',
     stay: 'Stay signed in on this device',
     stayHint:
-      'Only on a device of your own. Otherwise you are signed out when this tab is closed, and after 12 hours at the latest.',
+      'Only on a device of your own. Otherwise you are signed out when this tab closes, or after 12 hours.',
     keyLabel: 'Device key',
     keySubmit: 'Sign in',
     keysOnly: 'Only keys that already have an account can sign in.',
@@ -282,8 +282,8 @@ export const en = {
 
   lock: {
     title: 'Your settings are encrypted',
-    lead: 'Only your device key opens your notification settings. It stays in the memory of this tab for its other sections, is sent nowhere, and is forgotten when you sign out or reload the page.',
-    keep: 'Under Security you can choose to keep it on this device.',
+    lead: 'Your device key opens them. It is not sent, and this tab forgets it when you reload the page.',
+    keep: 'Under Security you can keep it on this device.',
     submit: 'Open the settings',
   },
 

@@ -10,8 +10,7 @@ const en = {
   ends: 'This browser forgets the key when you sign out, when this session ends anywhere, and when its data is deleted. It does not replace your saved key.',
   securityKey: 'This device has no passkeys of its own. You need a security key with a PIN.',
   unsupported: 'This browser cannot encrypt with a passkey. Therefore it keeps no key.',
-  atAddress:
-    'Browsers allow passkeys only at a host name. This page is open at an IP address. Therefore this browser keeps no key.',
+  atAddress: 'To keep the key, open this page by its host name: an IP address has no passkeys.',
   enterFirst: 'Enter your key above first.',
   start: 'Keep the key with a passkey…',
   done: 'This browser keeps the key until this session ends.',
@@ -33,7 +32,7 @@ const de: typeof en = {
   unsupported:
     'Dieser Browser kann nicht mit einem Passkey verschlüsseln. Deshalb behält er keinen Schlüssel.',
   atAddress:
-    'Browser erlauben Passkeys nur unter einem Hostnamen. Diese Seite ist unter einer IP-Adresse geöffnet. Deshalb behält dieser Browser keinen Schlüssel.',
+    'Um den Schlüssel zu behalten, öffnen Sie diese Seite unter ihrem Hostnamen: Für eine IP-Adresse gibt es keine Passkeys.',
   enterFirst: 'Geben Sie zuerst oben Ihren Schlüssel ein.',
   start: 'Schlüssel mit einem Passkey behalten …',
   done: 'Dieser Browser behält den Schlüssel, bis diese Sitzung endet.',

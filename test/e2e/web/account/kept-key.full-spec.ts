@@ -294,7 +294,7 @@ inChromium('the key that a browser keeps', () => {
     await page.goto(`${server.url}/app`);
     await createAccount(visitor);
     await open(visitor, 'Security');
-    await sees('Browsers allow passkeys only at a host name.');
+    await sees('an IP address has no passkeys');
     expect(await button(KEEP).count()).toBe(0);
   });
 });
