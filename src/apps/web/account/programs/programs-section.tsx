@@ -40,33 +40,45 @@ export function ProgramsSection({ account, session, endSession }: ProgramsSectio
       </SectionHead>
       {programs === null && <Loading retry={load} />}
       {programs?.length === 0 && <p class="quiet">{section.none}</p>}
-      {programs !== null && programs.length > 0 && (
-        <ul>
-          {byProgram(programs).map((one) => (
-            <ProgramRow key={one.id} one={one} isBusy={isBusy} end={() => end([one])} />
-          ))}
-        </ul>
-      )}
+      {programs !== null && programs.length > 0 && <ProgramList {...{ programs, isBusy, end }} />}
       <NoticeLine notice={notice} />
     </section>
   );
 }
 
-/** Grants of one program follow each other; the order is else that of the server. */
-function byProgram(programs: readonly ListedProgram[]): readonly ListedProgram[] {
-  const ids = [...new Set(programs.map(({ client }) => client.id))];
-  return programs.toSorted(
-    (one, other) => ids.indexOf(one.client.id) - ids.indexOf(other.client.id),
+interface ProgramListProps extends Pick<ProgramRowProps, 'isBusy' | 'end'> {
+  readonly programs: readonly ListedProgram[];
+}
+
+function ProgramList({ programs, ...props }: ProgramListProps) {
+  return (
+    <ul>
+      {byProgram(programs).map((grants) =>
+        grants.map((one, index) => (
+          <ProgramRow key={one.id} one={one} ofProgram={index === 0 ? grants : [one]} {...props} />
+        )),
+      )}
+    </ul>
   );
+}
+
+/** The grants of each program; the order is else that of the server. */
+function byProgram(programs: readonly ListedProgram[]): readonly (readonly ListedProgram[])[] {
+  // The files of machines have one id, and a name each.
+  const keyOf = ({ client }: ListedProgram) => `${client.id} ${client.name}`;
+  const keys = [...new Set(programs.map(keyOf))];
+  return keys.map((key) => programs.filter((one) => keyOf(one) === key));
 }
 
 interface ProgramRowProps {
   readonly one: ListedProgram;
   readonly isBusy: boolean;
-  readonly end: () => void;
+  /** All grants of the program in its first row, and in the others this one. */
+  readonly ofProgram: readonly ListedProgram[];
+  readonly end: (ended: readonly ListedProgram[]) => void;
 }
 
-function ProgramRow({ one, isBusy, end }: ProgramRowProps) {
+function ProgramRow({ one, isBusy, ofProgram, end }: ProgramRowProps) {
   const { section, request } = programMessages;
   const { client, resource, scopes, redirectUri } = one;
   const place = redirectUri === null ? null : placeOf(redirectUri);
@@ -91,15 +103,36 @@ function ProgramRow({ one, isBusy, end }: ProgramRowProps) {
         </span>
       </div>
       <div class="row">
+        <EndButtons {...{ one, isBusy, ofProgram, end }} />
+      </div>
+    </li>
+  );
+}
+
+function EndButtons({ one, isBusy, ofProgram, end }: ProgramRowProps) {
+  const { section } = programMessages;
+  const { name } = one.client;
+  const all = section.endCount(ofProgram.length);
+  return (
+    <>
+      <button
+        type="button"
+        disabled={isBusy}
+        aria-label={section.endNamed(name)}
+        onClick={() => end([one])}
+      >
+        {section.end}
+      </button>
+      {ofProgram.length > 1 && (
         <button
           type="button"
           disabled={isBusy}
-          aria-label={section.endNamed(client.name)}
-          onClick={end}
+          aria-label={`${all}: ${name}`}
+          onClick={() => end(ofProgram)}
         >
-          {section.end}
+          {all}
         </button>
-      </div>
-    </li>
+      )}
+    </>
   );
 }

@@ -47,6 +47,7 @@ export const dePrograms: ProgramMessages = {
     until: (date) => `bis ${date}`,
     end: 'Beenden',
     endNamed: (name) => `Beenden: ${name}`,
+    endCount: (count) => `Alle ${count} beenden`,
     endAll: 'Alle beenden',
     ended: 'Der Zugriff des Programms wurde beendet.',
   },

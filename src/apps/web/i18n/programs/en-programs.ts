@@ -41,6 +41,7 @@ export const enPrograms = {
     until: (date: string) => `until ${date}`,
     end: 'End',
     endNamed: (name: string) => `End: ${name}`,
+    endCount: (count: number) => `End all ${count}`,
     endAll: 'End all',
     ended: 'The access of the program was ended.',
   },
