@@ -13,6 +13,7 @@ import {
   PROGRAM_ENV,
   PROGRAMS,
   programsOf,
+  programTokens,
   redeem,
 } from '../../../fixtures/programs-fixture.js';
 import { backends } from '../../../fixtures/resource-server-fixture.js';
@@ -100,6 +101,20 @@ inChromium('a request of a program on the account page', () => {
     await visitor.press('End: backup');
     await sees(visitor, 'The access of the program was ended.');
     expect(await programsOf(server, token)).toEqual([]);
+    expect(visitor.browserErrors).toEqual([]);
+  });
+
+  it('ends with all others of its program, and none of another', async () => {
+    const visitor = await signedIn();
+    const token = await tokenOf(visitor);
+    await programTokens(server, token);
+    await programTokens(server, token);
+    const body = { name: 'backup', resource: 'notes' };
+    expect((await call(server, 'POST', '/v1/account/programs', { token, body })).status).toBe(200);
+    await open(visitor, 'Devices and sessions');
+    await visitor.press('End all 2: Inspector');
+    await sees(visitor, 'The access of the program was ended.');
+    expect((await programsOf(server, token)).map(({ kind }) => kind)).toEqual(['file']);
     expect(visitor.browserErrors).toEqual([]);
   });
 
