@@ -140,7 +140,7 @@ export const en = {
 
   devices: {
     sessions: 'Sessions',
-    programGranted: 'A program was allowed to act for you. You find it under Devices.',
+    programGranted: 'A program was allowed to act for you. You find it under Devices and sessions.',
     sessionsLead: 'Where you are signed in. End what you do not recognize.',
     thisDevice: 'This device',
     current: 'Active now',

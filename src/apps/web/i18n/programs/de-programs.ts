@@ -13,7 +13,7 @@ export const dePrograms: ProgramMessages = {
     unproven:
       'Der Name eines Programms beweist nichts. Erlauben Sie es nur, wenn Sie es selbst gestartet haben.',
     may: 'Es darf',
-    until: (date) => `Bis ${date}, oder bis Sie es unter Geräte beenden.`,
+    until: (date) => `Bis ${date}, oder bis Sie es unter „Geräte und Sitzungen“ beenden.`,
     allow: 'Erlauben',
     cancel: 'Abbrechen',
     leaving: 'Sie kehren zum Programm zurück. Danach können Sie diese Seite schließen.',

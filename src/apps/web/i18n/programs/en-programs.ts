@@ -11,7 +11,7 @@ export const enPrograms = {
     configured: 'Configured by the operator of this server',
     unproven: 'The name of a program proves nothing. Allow it only if you started it yourself.',
     may: 'It may',
-    until: (date: string) => `Until ${date}, or until you end it under Devices.`,
+    until: (date: string) => `Until ${date}, or until you end it under Devices and sessions.`,
     allow: 'Allow',
     cancel: 'Cancel',
     leaving: 'You are returned to the program. You can close this page then.',
