@@ -140,7 +140,8 @@ export const de: Messages = {
 
   devices: {
     sessions: 'Sitzungen',
-    programGranted: 'Einem Programm wurde erlaubt, für Sie zu handeln. Sie finden es unter „Geräte und Sitzungen“.',
+    programGranted:
+      'Einem Programm wurde erlaubt, für Sie zu handeln. Sie finden es unter „Geräte und Sitzungen“.',
     sessionsLead: 'Wo Sie angemeldet sind. Beenden Sie, was Sie nicht kennen.',
     thisDevice: 'Dieses Gerät',
     current: 'Gerade aktiv',
