@@ -12,8 +12,8 @@ const UPDATES = 5;
 const REVOCATIONS = 3;
 const SETTLE_MS = 1000;
 const IDLE_MS = 10_000;
-/** SERVICE_UPDATES_MAX_CONNECTIONS_PER_ACCOUNT. */
-const PER_ACCOUNT = 100;
+/** Half of SERVICE_UPDATES_MAX_CONNECTIONS_PER_ACCOUNT: each account has one session here. */
+const PER_ACCOUNT = 50;
 const PER_PROCESS = 10_000;
 const CONNECTED_WITHIN_MS = 120_000;
 /** Descriptors for other files of the server and for the watched accounts. */

@@ -39,7 +39,7 @@ export class AuthenticationGuard implements CanActivate {
   private attach(request: AuthenticatedRequest, access: Access): boolean | Promise<boolean> {
     request.access = access;
     return this.limits.isLimited('perAccount')
-      ? this.limits.count('perAccount', access.accountId).then(() => true)
+      ? this.limits.countCaller(access).then(() => true)
       : true;
   }
 }

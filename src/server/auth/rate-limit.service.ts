@@ -9,11 +9,13 @@ import { rateLimitsConfig, type RateLimitSettings } from '../config/http.config.
 import { INVITATION_TRIES } from '../../core/policy/flow/code-limits.js';
 import { PROGRAM_APPROVALS } from '../../core/policy/programs/programs.js';
 import { DEVICE_APPROVALS } from '../../core/policy/flow/code-limits.js';
+import { shareOfSession } from './session-share.js';
 import { redisRateStore } from '../storage/redis/redis-rate-store.js';
 import { REDIS, type RedisService } from '../storage/redis/redis.service.js';
 
 type Limited =
   | keyof Omit<RateLimitSettings, 'perIp'>
+  | 'perSession'
   | 'deviceApprovalPerAccount'
   | 'invitationPerIp'
   | 'programApprovalPerAccount'
@@ -49,6 +51,17 @@ export class RateLimitService {
   }
 
   /**
+   * Counts a request of a session and of its account. One that the session has no share for counts for the session
+   * alone, so that a thief of its token leaves the owner's other sessions able to end it.
+   *
+   * @throws AppError `rate-limited`
+   */
+  async countCaller({ accountId, sessionId }: SessionKey): Promise<void> {
+    await this.count('perSession', sessionId);
+    await this.count('perAccount', accountId);
+  }
+
+  /**
    * Counts only refusals of an address, for routes where good callers share it.
    * @throws AppError `rate-limited` in place of a refusal beyond the limit
    */
@@ -66,6 +79,11 @@ export class RateLimitService {
   isLimited(name: Limited): boolean {
     return this.checks.has(name);
   }
+}
+
+interface SessionKey {
+  readonly accountId: string;
+  readonly sessionId: string;
 }
 
 /** The part of a request that the plugin reads. Counted actions need not be HTTP requests. */
@@ -114,6 +132,7 @@ function checksOn(
   // 0 = no limit.
   const limits: Readonly<Record<Limited, { max: number; timeWindow: number }>> = {
     perAccount: { max: perAccount, timeWindow: MINUTE_MS },
+    perSession: { max: shareOfSession(perAccount), timeWindow: MINUTE_MS },
     loginPerIp: { max: loginPerIp, timeWindow: MINUTE_MS },
     handshakePerIp: { max: handshakePerIp, timeWindow: MINUTE_MS },
     deviceApprovalPerAccount: DEVICE_APPROVALS,

@@ -94,7 +94,7 @@ export const RATE_LIMIT_VARIABLES = {
   ),
   SERVICE_RATE_LIMIT_PER_ACCOUNT_PER_MINUTE: limit(
     { type: 'integer', default: 1200, min: 0, max: 1_000_000 },
-    'Authenticated requests a minute of one account. 0 = no limit.',
+    'Authenticated requests a minute of one account, of which one session may use half. 0 = no limit.',
   ),
   AUTH_LOGIN_RATE_LIMIT_PER_IP_PER_MINUTE: limit(
     { type: 'integer', default: 120, min: 0, max: 1_000_000 },

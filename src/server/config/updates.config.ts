@@ -19,7 +19,7 @@ export const UPDATES_VARIABLES = {
   ),
   SERVICE_UPDATES_MAX_CONNECTIONS_PER_ACCOUNT: updates(
     { type: 'integer', default: 100, min: 1, max: 100_000 },
-    'Most live connections of one account on one process.',
+    'Most live connections of one account on one process. One session may have half of them.',
   ),
   SERVICE_UPDATES_MAX_UNAUTHENTICATED: updates(
     { type: 'integer', default: 1000, min: 1, max: 1_000_000 },

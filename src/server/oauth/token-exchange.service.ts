@@ -39,7 +39,7 @@ export class TokenExchangeService {
       throw new AppError('invalid-target');
     }
     const claims = this.sessionTokens.verify(token);
-    await this.limits.count('perAccount', claims.accountId);
+    await this.limits.countCaller(claims);
     const { accountId, sessionId } = claims;
     const key = { accountId, sessionId, resourceServer: server.id };
     const rules = this.auth.rulesOf(server);

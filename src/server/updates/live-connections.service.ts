@@ -4,6 +4,7 @@ import { Interval } from '@nestjs/schedule';
 import type { Socket as Connection } from 'engine.io';
 import { AuthService, type Access } from '../auth/auth.service.js';
 import { IdentityEvents, type AccessChange } from '../auth/identity.events.js';
+import { shareOfSession } from '../auth/session-share.js';
 import { AppError } from '../../common/errors.js';
 import { millisecondsSince } from '../../common/runtime/moment.js';
 import { Runtime } from '../../common/runtime/runtime.js';
@@ -28,6 +29,7 @@ const WAVE_MS = 100;
 const MS_PER_CONNECTION = 5;
 
 const accountRoom = (accountId: string): string => `account:${accountId}`;
+const sessionRoom = (sessionId: string): string => `session:${sessionId}`;
 
 @Injectable()
 export class LiveConnectionsService implements OnModuleInit {
@@ -75,7 +77,7 @@ export class LiveConnectionsService implements OnModuleInit {
   }
 
   countOf(accountId: string): number {
-    return this.server?.of('/').adapter.rooms.get(accountRoom(accountId))?.size ?? 0;
+    return this.sizeOf(accountRoom(accountId));
   }
 
   /** @throws AppError `unavailable` at the limit of authenticated connections per process */
@@ -88,16 +90,16 @@ export class LiveConnectionsService implements OnModuleInit {
   /**
    * Registers the connection for updates, until it ends. It never waits, so that simultaneous handshakes
    * cannot exceed the limits.
-   * @throws AppError `rate-limited` at the limit of the account, and as {@link requireCapacity}
+   * @throws AppError `rate-limited` at the limit of the account or of the session, and as {@link requireCapacity}
    */
   join(socket: UpdatesSocket, access: Access): void {
-    if (this.countOf(access.accountId) >= this.limits.maxConnectionsPerAccount) {
+    if (this.isAtLimit(access)) {
       throw new AppError('rate-limited', { retryAfterSeconds: RETRY_WHEN_FULL_SECONDS });
     }
     this.requireCapacity();
     socket.data = { access, isDue: true, sentSeq: 0, storedSeq: 0 };
     socket.onAnyOutgoing(this.beforeSending);
-    void socket.join(accountRoom(access.accountId));
+    void socket.join([accountRoom(access.accountId), sessionRoom(access.sessionId)]);
   }
 
   /**
@@ -166,6 +168,17 @@ export class LiveConnectionsService implements OnModuleInit {
         this.close(socket, new AppError(closes, provider === undefined ? {} : { provider }));
       }
     }
+  }
+
+  private isAtLimit({ accountId, sessionId }: Access): boolean {
+    const most = this.limits.maxConnectionsPerAccount;
+    const own = this.sizeOf(sessionRoom(sessionId));
+    return own >= shareOfSession(most) || this.countOf(accountId) >= most;
+  }
+
+  /** Counts connections that are being accepted, too. */
+  private sizeOf(room: string): number {
+    return this.server?.of('/').adapter.rooms.get(room)?.size ?? 0;
   }
 
   /**

@@ -10,6 +10,7 @@ import {
 import { connect } from '../../helpers/client-live.js';
 import { openWebSocket, refusedUpgrade } from '../../helpers/raw-websocket.js';
 import { startServer } from '../../fixtures/programs/server-fixture.js';
+import { sessionIdOf } from '../../fixtures/sessions-fixture.js';
 
 const LIMITS = {
   SERVICE_TRUSTED_PROXIES: '127.0.0.1,10.200.0.1',
@@ -124,18 +125,41 @@ describe('rate limits', () => {
     expect(answers).toEqual([101, 101, 101, 429]);
   });
 
-  it('counts authenticated requests per account, wherever they come from', async () => {
+  it('counts authenticated requests per session, wherever they come from', async () => {
     const headers = fromSomewhere();
     const { body } = await signIn(headers);
     const token = String(body['token']);
     const read = () => call(server, 'GET', '/v1/push-tokens', { token, headers: fromSomewhere() });
-    expect(statuses(await repeat(12, read))).toEqual(Array(12).fill(200));
+    expect(statuses(await repeat(6, read))).toEqual(Array(6).fill(200));
     expectLimited(await read());
     const profile = await call(server, 'GET', '/v1/account/profile', {
       token,
       headers: fromSomewhere(),
     });
     expectLimited(profile);
+  });
+
+  it('leaves half of the requests of an account to the sessions that end a thief', async () => {
+    const key = makeDeviceKey();
+    const enter = async (): Promise<string> => {
+      const headers = fromSomewhere();
+      const body = await challengedLogin(server, key, { headers });
+      const { status, body: login } = await call(server, 'POST', '/v1/auth', { headers, body });
+      expect(status).toBe(200);
+      return String(login['token']);
+    };
+    const [thief, owner, third] = [await enter(), await enter(), await enter()];
+    const as = (token: string, method: string, path: string) =>
+      call(server, method, path, { token, headers: fromSomewhere() });
+    const stolen = statuses(await repeat(30, () => as(thief, 'GET', '/v1/push-tokens')));
+    expect(stolen.filter((status) => status === 200)).toHaveLength(6);
+    const own = await repeat(5, () => as(owner, 'GET', '/v1/push-tokens'));
+    expect(statuses(own)).toEqual(Array(5).fill(200));
+    const end = `/v1/account/sessions/${sessionIdOf(thief)}`;
+    expect((await as(owner, 'DELETE', end)).status).toBe(200);
+    // The account has a limit, too, however many sessions share it.
+    const others = await repeat(3, () => as(third, 'GET', '/v1/push-tokens'));
+    expect(statuses(others)).toEqual([429, 429, 429]);
   });
 
   it('counts handshakes per address, and refuses them by HTTP', async () => {

@@ -126,7 +126,8 @@ describe('a Redis Cluster', () => {
     const [first, second, third] = cluster.primaries;
     const common = {
       AUTH_ACCESS_CACHE_SECONDS: `${CACHE_MS / 1000}`,
-      SERVICE_RATE_LIMIT_PER_ACCOUNT_PER_MINUTE: String(PER_MINUTE),
+      // A session may use half of it.
+      SERVICE_RATE_LIMIT_PER_ACCOUNT_PER_MINUTE: String(2 * PER_MINUTE),
     };
     const encrypted = {
       REDIS_URL: second.tlsUrl,

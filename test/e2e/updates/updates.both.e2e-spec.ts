@@ -15,7 +15,7 @@ const open: LiveClient[] = [];
 const server = await startServer({
   env: {
     SERVICE_CORS_ORIGINS: 'https://app.example,https://other.example',
-    SERVICE_UPDATES_MAX_CONNECTIONS_PER_ACCOUNT: '5',
+    SERVICE_UPDATES_MAX_CONNECTIONS_PER_ACCOUNT: '10',
     // Otherwise a connection whose check takes a slow machine seconds is closed.
     AUTH_ACCESS_CACHE_SECONDS: '60',
   },
@@ -139,7 +139,7 @@ describe('a live connection', () => {
     expect(data?.['requestId']).toBe('abc-7');
   });
 
-  it('exists at most 5 times for one account, and a closed one frees its place', async () => {
+  it('exists at most 5 times for one session, and a closed one frees its place', async () => {
     const clients = [];
     for (let count = 0; count < 5; count += 1) {
       clients.push(await live());
@@ -154,6 +154,24 @@ describe('a live connection', () => {
         () => false,
       ),
     );
+  });
+
+  it('leaves half of the connections of an account to its other sessions', async () => {
+    const key = makeDeviceKey();
+    const [thief, owner, third] = [
+      await logIn(server, key),
+      await logIn(server, key),
+      await logIn(server, key),
+    ];
+    const outcomes = await Promise.allSettled(
+      Array.from({ length: 8 }, () => live({ token: thief.token })),
+    );
+    expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(5);
+    for (let count = 0; count < 5; count += 1) {
+      await live({ token: owner.token });
+    }
+    const { message } = await refusedConnect(server, { token: third.token });
+    expect(message).toBe('rate-limited');
   });
 
   it('stays within the limit when 20 come simultaneously', async () => {
