@@ -41,6 +41,11 @@ export class Output {
     return this.fields === null;
   }
 
+  /** Columns of the terminal; undefined where the output is none. */
+  get columns(): number | undefined {
+    return this.streams.out.isTTY === true ? this.streams.out.columns : undefined;
+  }
+
   /** Calls `end` once results have no reader: a command that waits for events then ends. */
   onUnread(end: () => void): void {
     this.streams.unread?.addEventListener('abort', end);
@@ -60,7 +65,7 @@ export class Output {
     const printedColumns = chosen?.map(columnOf<Row>) ?? columns;
     const widths = printedColumns.map(() => 0);
     const isTerminal = this.streams.out.isTTY === true;
-    const width = isTerminal && isCut ? this.streams.out.columns : undefined;
+    const width = isCut ? this.columns : undefined;
     let lines = isTerminal ? [printedColumns.map(([header]) => header)] : [];
     let count = 0;
     for await (const row of rows) {

@@ -60,7 +60,7 @@ export async function list(context: Context): Promise<void> {
 
 export async function show(context: Context): Promise<void> {
   const { request } = await find(context);
-  context.output.result(request, textOfRequest(showRequest(request)));
+  context.output.result(request, textOfRequest(showRequest(request), context.output.columns));
 }
 
 export async function answer(context: Context): Promise<void> {

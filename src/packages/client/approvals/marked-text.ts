@@ -13,6 +13,8 @@ export type TextKind = 'command' | 'prose';
 /** From this length on, blanks are counted: they can push text out of sight. */
 const COUNTED_BLANKS = 4;
 const COUNTED_EMPTY_LINES = 2;
+/** Marks of one letter: more of them would be drawn over the lines above and below. */
+const MAX_STACKED = 4;
 const MAX_NAMED = 8;
 
 /** Brackets of a mark; in a text they are marked themselves, so that no text can forge a mark. */
@@ -127,7 +129,8 @@ export function markText(text: string, kind: TextKind): readonly MarkedLine[] {
     empty = 0;
   };
   for (const line of text.split('\n')) {
-    if (line === '') {
+    // Lines of a few blanks would push text out of sight like empty ones.
+    if (/^ *$/.test(line)) {
       empty += 1;
       continue;
     }
@@ -184,8 +187,10 @@ interface Run {
 
 function runsOf(line: string, kind: TextKind): Run[] {
   const runs: Run[] = [];
+  let stacked = 0;
   for (const character of line) {
-    const form = formOf(character, kind);
+    stacked = OF_PROSE.test(character) ? stacked + 1 : 0;
+    const form = stacked > MAX_STACKED ? 'hidden' : formOf(character, kind);
     const last = runs.at(-1);
     if (last?.form === form) {
       last.characters.push(character);

@@ -28,6 +28,7 @@ describe(markText.name, () => {
     ['a combining character', 'a\u0338b', ['a⟨U+0338 combining⟩b']],
     ['a no-break space', 'a\u00a0b', ['a⟨U+00A0 NO-BREAK SPACE⟩b']],
     ['blanks', `ls${' '.repeat(300)}; rm -rf ~`, ['ls⟨300 blanks⟩; rm -rf ~']],
+    ['lines of blanks', `ls${'\n '.repeat(50)}\nrm -rf ~`, ['ls', '⟨50 empty lines⟩', 'rm -rf ~']],
     ['empty lines', `ls${'\n'.repeat(51)}rm -rf ~`, ['ls', '⟨50 empty lines⟩', 'rm -rf ~']],
     ['an own mark', 'ls ⟨3 blanks⟩', ['ls ⟨⟨U+27E8 punctuation⟩3 blanks⟩⟨U+27E9 punctuation⟩']],
     ['plain text', 'npm test -- --grep "a   b"\n\nls', ['npm test -- --grep "a   b"', '', 'ls']],
@@ -115,9 +116,39 @@ describe(showRequest.name, () => {
     expect(summaryOf(question)).toBe('Which one?');
   });
 
-  it('summarises a request by its first line', () => {
+  it('summarises a request by its first line, and counts the others', () => {
+    expect(summaryOf(request({ command: 'ls' }))).toBe('ls');
     expect(summaryOf(request({ command: 'ls\u202e\nrm' }))).toBe(
-      'ls⟨U+202E RIGHT-TO-LEFT OVERRIDE⟩',
+      'ls⟨U+202E RIGHT-TO-LEFT OVERRIDE⟩ ⟨1 more line⟩',
+    );
+    expect(summaryOf(request({ command: 'ls', env: 'a\nb' }))).toBe('ls ⟨2 more lines⟩');
+  });
+
+  it('marks letters with so many marks that they would cover other lines', () => {
+    const [above, joiner] = ['\u0301', '\u200d'];
+    const title = (text: string) => {
+      const { fields } = showRequest(request({}, { session: { id: 's', title: text } }));
+      return fields.find(({ label }) => label === 'title')?.lines.map(textOfLine);
+    };
+    expect(title(`a${above.repeat(4)}`)).toEqual([`a${above.repeat(4)}`]);
+    expect(title(`a${above.repeat(300)}b`)?.[0]).toMatch(/^a\u0301{4}⟨U\+0301 .* 288 more⟩b$/);
+    expect(title(`a${`${above}${joiner}`.repeat(9)}b`)?.[0]).toMatch(/^a.{4}⟨U\+0301 .*⟩b$/);
+  });
+
+  it('indents continued lines of a terminal, so that none looks like a label', () => {
+    const forged = `${'x'.repeat(38)}Session, says the agent:漢漢`;
+    const shownRequest = showRequest(request({ command: forged }, { cwd: '/' }));
+    const lines = textOfRequest(shownRequest, 40).split('\n');
+    expect(lines.slice(0, 3)).toEqual([
+      'Command:',
+      `  ${'x'.repeat(38)}`,
+      '    Session, says the agent:漢漢⟨U+6F22',
+    ]);
+    const labels = lines.filter((line) => !line.startsWith(' '));
+    expect(labels).toEqual(
+      textOfRequest(shownRequest)
+        .split('\n')
+        .filter((line) => !line.startsWith(' ')),
     );
   });
 });

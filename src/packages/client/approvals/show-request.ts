@@ -85,23 +85,55 @@ const NOT_ALLOWED: Readonly<Record<NotAllowed, string>> = {
   'deny-only': 'The agent takes a denial only. Allow it at the computer that asks.',
 };
 
-/** Returns a request as lines of a terminal. */
-export function textOfRequest({ fields, whyNotAllowed: reason, kind }: ShownRequest): string {
+/**
+ * Returns a request as lines of a terminal.
+ *
+ * @param columns of the terminal: continued lines are indented, so that none looks like a label
+ */
+export function textOfRequest(
+  { fields, whyNotAllowed: reason, kind }: ShownRequest,
+  columns = Infinity,
+): string {
   const lines = fields.flatMap(({ label, name, saysTheAgent, lines }) => {
     const says = saysTheAgent ? ', says the agent' : '';
     const shown = name === null ? '' : ` ${textOfLine(name)}`;
     return [`${LABELS[label]}${shown}${says}:`, ...lines.map((line) => `  ${textOfLine(line)}`)];
   });
   const note = reason === null || kind !== 'permission' ? [] : [NOT_ALLOWED[reason]];
-  return [...lines, ...note].join('\n');
+  return [...lines.flatMap((line) => wrapped(line, columns)), ...note].join('\n');
 }
 
-/** The first line of what a request is about, for lists. */
+const CONTINUED = '    ';
+/** A narrower terminal could not show a line and its indent. */
+const MIN_COLUMNS = 20;
+
+/** Characters outside of ASCII may be two columns wide. */
+function wrapped(line: string, columns: number): readonly string[] {
+  const lines: string[] = [];
+  let text = '';
+  let width = 0;
+  for (const character of line) {
+    const own = /[\x20-\x7e]/.test(character) ? 1 : 2;
+    if (width + own > Math.max(columns, MIN_COLUMNS)) {
+      lines.push(text);
+      [text, width] = [CONTINUED, CONTINUED.length];
+    }
+    text += character;
+    width += own;
+  }
+  return [...lines, text];
+}
+
+/** The first line of what a request is about, for lists, with the number of lines that follow. */
 export function summaryOf(request: AgentRequest): string {
   const { fields } = showRequest(request);
-  const [first = []] = fields[0]?.lines ?? [];
-  return textOfLine(first);
+  const about = fields.filter(({ label }) => ABOUT.includes(label));
+  const [first = [], ...more] = about.flatMap(({ lines }) => lines);
+  const mark = more.length === 1 ? '1 more line' : `${more.length} more lines`;
+  return textOfLine(more.length === 0 ? first : [...first, ' ', { mark }]);
 }
+
+const ABOUT: readonly FieldLabel[] = ['command', 'input', 'question'];
 
 function inputsOf(input: unknown): ShownField[] {
   if (!isFields(input)) {
