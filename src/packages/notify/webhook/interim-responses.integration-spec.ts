@@ -3,6 +3,7 @@ import { listen } from '../../../../test/helpers/local-server.js';
 import { closeAll, deliveriesTo, senderWith } from '../../../../test/fixtures/webhook-fixture.js';
 
 const CONTINUE = 'HTTP/1.1 100 Continue\r\n\r\n';
+const EARLY_HINTS = 'HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n';
 const ACCEPTED = 'HTTP/1.1 200 OK\r\ncontent-length: 6\r\n\r\nthanks';
 
 let server: Server | null = null;
@@ -51,7 +52,13 @@ describe('A webhook that sends “100 Continue” without being asked', () => {
     ['in pieces', ['HTTP/1.1 100 Continue\r\nvia: a', '\r\n\r', '\nHTTP/1.1 200 O', 'K\r\n\r\n']],
     ['with fields', ['HTTP/1.1 100 Continue\r\nserver: x\r\n\r\n', ACCEPTED]],
     ['of HTTP 1.0', ['HTTP/1.0 100 Continue\r\n\r\n', ACCEPTED]],
-    ['before another interim answer', [CONTINUE, 'HTTP/1.1 103 Early Hints\r\n\r\n', ACCEPTED]],
+    ['after another interim answer', [EARLY_HINTS, CONTINUE, ACCEPTED]],
+    ['after another one in the same packet', [`${EARLY_HINTS}${CONTINUE}${ACCEPTED}`]],
+    [
+      'between others in pieces',
+      [`${EARLY_HINTS}HTTP/1.1 1`, `00 \r\n\r\n${EARLY_HINTS}`, ACCEPTED],
+    ],
+    ['before another interim answer', [CONTINUE, EARLY_HINTS, ACCEPTED]],
   ])('gets a delivery once: %s', async (_case, parts) => {
     const receiver = await answering(parts);
     const sender = senderWith();

@@ -1,8 +1,12 @@
 import type { Socket } from 'node:net';
 import { Pool, type buildConnector } from 'undici';
 
-const CONTINUE = /^HTTP\/1\.[01] 100[ \r]/;
-const STATUS_LINE_LENGTH = 'HTTP/1.1 100 '.length;
+/** A response with another one behind it (RFC 9110, 15.2), other than `101 Switching Protocols`. */
+const INTERIM = /^HTTP\/1\.[01] (1(?!01)\d\d)[ \r]/;
+const CONTINUE = '100';
+const STATUS_LINE = 'HTTP/1.1 100 ';
+/** A body may end with fewer characters of a status line. */
+const LEAST_BEGUN = 'HTTP/1.'.length;
 const HEAD_END = '\r\n\r\n';
 const MAX_HEAD_BYTES = 16 * 1024;
 const NOTHING: Buffer = Buffer.alloc(0);
@@ -37,29 +41,47 @@ function skipContinue(socket: Socket): void {
   let begun = NOTHING;
   socket.read = () => {
     for (let chunk = read(); chunk !== null; chunk = read()) {
-      const rest = afterContinue(begun.length === 0 ? chunk : Buffer.concat([begun, chunk]));
-      begun = isContinue(rest) && rest.length <= MAX_HEAD_BYTES ? rest : NOTHING;
-      if (begun.length === 0 && rest.length > 0) {
-        return rest;
+      const bytes = begun.length === 0 ? chunk : Buffer.concat([begun, chunk]);
+      const { kept, incomplete } = withoutContinues(bytes);
+      begun = incomplete;
+      if (kept.length > 0) {
+        return kept;
       }
     }
     return null;
   };
 }
 
-/** Removes whole interim responses from the beginning. */
-function afterContinue(bytes: Buffer): Buffer {
-  let rest = bytes;
-  while (isContinue(rest)) {
-    const end = rest.indexOf(HEAD_END);
-    if (end === -1) {
-      return rest;
-    }
-    rest = rest.subarray(end + HEAD_END.length);
-  }
-  return rest;
+interface Filtered {
+  readonly kept: Buffer;
+  /** The beginning of an interim response whose end has not arrived. */
+  readonly incomplete: Buffer;
 }
 
-function isContinue(bytes: Buffer): boolean {
-  return CONTINUE.test(bytes.toString('latin1', 0, STATUS_LINE_LENGTH));
+/** Removes `100 Continue` from the interim responses at the beginning. */
+function withoutContinues(bytes: Buffer): Filtered {
+  const kept: Buffer[] = [];
+  let rest = bytes;
+  for (let status = statusOf(rest); status !== null; status = statusOf(rest)) {
+    const end = rest.indexOf(HEAD_END);
+    if (end === -1) {
+      const isTooLong = rest.length > MAX_HEAD_BYTES;
+      return isTooLong
+        ? { kept: Buffer.concat([...kept, rest]), incomplete: NOTHING }
+        : { kept: Buffer.concat(kept), incomplete: rest };
+    }
+    const next = end + HEAD_END.length;
+    if (status !== CONTINUE) {
+      kept.push(rest.subarray(0, next));
+    }
+    rest = rest.subarray(next);
+  }
+  return { kept: Buffer.concat([...kept, rest]), incomplete: NOTHING };
+}
+
+/** Returns the status of an interim response, also of the beginning of its first line; null for other bytes. */
+function statusOf(bytes: Buffer): string | null {
+  const text = bytes.toString('latin1', 0, STATUS_LINE.length);
+  const line = text.length < LEAST_BEGUN ? text : text + STATUS_LINE.slice(text.length);
+  return INTERIM.exec(line)?.[1] ?? null;
 }
