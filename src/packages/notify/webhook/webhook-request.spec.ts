@@ -29,10 +29,11 @@ describe('a Discord message', () => {
     ['underscores and strokes', '__a__ ~~b~~', '\\_\\_a\\_\\_ \\~\\~b\\~\\~'],
     ['code', '`a` ```b```', '\\`a\\` \\`\\`\\`b\\`\\`\\`'],
     ['a masked link', '[ls](https://x.example/)', '\\[ls\\](https\\://x.example/)'],
-    ['mentions and times', '<@1> <t:1:R> <:a:1>', '\\<@1> \\<t:1:R> \\<:a:1>'],
+    ['mentions and times', '<@1> <t:1:R> <:a:1>', '\\<@1> \\<t\\:1:R> \\<\\:a:1>'],
     ['headings', '# a\n  ## b\n-# c', '\\# a\n  \\## b\n\\-# c'],
     ['lists and quotes', '- a\n+ b\n>>> c\n7. d', '\\- a\n\\+ b\n\\>>> c\n7\\. d'],
     ['backslashes', 'a\\*b\\', 'a\\\\\\*b\\\\'],
+    ['names of emoji', 'cp a:fire:b ::x::skin-tone-1:', 'cp a\\:fire:b :\\:x:\\:skin-tone-1:'],
     ['plain text', 'npm test -- --grep "a: b"', 'npm test -- --grep "a: b"'],
   ])('shows %s as they are', (_name, text, escaped) => {
     const { description } = embedOf(text);

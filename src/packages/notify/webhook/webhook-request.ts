@@ -133,10 +133,10 @@ function withoutEndingSlash(url: string): string {
   return `${origin}${pathname.replace(/\/+$/, '')}`;
 }
 
-/** Discord shows any punctuation after a backslash as it is. */
+/** Discord shows any punctuation after a backslash as it is. Its clients show `:name:` as an emoji. */
 function escapeDiscord(text: string): string {
   return text
-    .replace(/[\\*_~`|<[\]]|:(?=\/\/)/g, '\\$&')
+    .replace(/[\\*_~`|<[\]]|:(?=\/\/|[^\s:]+:)/g, '\\$&')
     .replace(/^([^\S\n]*)([#>+-])/gm, '$1\\$2')
     .replace(/^([^\S\n]*\d+)([.)])/gm, '$1\\$2');
 }
