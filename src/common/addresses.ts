@@ -1,6 +1,6 @@
 import ipaddr from 'ipaddr.js';
 
-type Address = ReturnType<typeof ipaddr.parse>;
+export type Address = ReturnType<typeof ipaddr.parse>;
 export type Network = ReturnType<typeof ipaddr.parseCIDR>;
 
 const ranges = (text: string): readonly Network[] =>
@@ -11,6 +11,8 @@ const NOT_PUBLIC = ranges(
   '0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 169.254.0.0/16 172.16.0.0/12 192.0.0.0/24 ' +
     '192.0.2.0/24 192.31.196.0/24 192.52.193.0/24 192.88.99.0/24 192.168.0.0/16 192.175.48.0/24 ' +
     '198.18.0.0/15 198.51.100.0/24 203.0.113.0/24 224.0.0.0/4 240.0.0.0/4 ' +
+    // The platform of Azure, which each of its machines reaches there.
+    '168.63.129.16/32 ' +
     // Translations (2002::, Teredo in 2001::/23) could carry a private IPv4 address.
     '2001::/23 2001:db8::/32 2002::/16 2620:4f:8000::/48 3fff::/20',
 );

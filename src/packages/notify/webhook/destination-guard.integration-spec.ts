@@ -1,5 +1,11 @@
-import { isPublicAddress, parseAddress } from '../../../common/addresses.js';
-import type { ResolveAll } from './destination-guard.js';
+import { networkInterfaces } from 'node:os';
+import {
+  isPublicAddress,
+  isWithin,
+  parseAddress,
+  parseNetwork,
+} from '../../../common/addresses.js';
+import { DestinationGuard, networksOfThisMachine, type ResolveAll } from './destination-guard.js';
 import {
   closeAll,
   oneTry,
@@ -17,7 +23,7 @@ const isPublic = (text: string): boolean | null => {
 describe(isPublicAddress.name, () => {
   it.each(
     `
-    0.0.0.0 0.255.255.255 10.0.0.1 10.255.255.255 100.64.0.0 100.127.255.255 127.0.0.1
+    168.63.129.16 0.0.0.0 0.255.255.255 10.0.0.1 10.255.255.255 100.64.0.0 100.127.255.255 127.0.0.1
     127.255.255.254 169.254.169.254 172.16.0.1 172.31.255.255 192.0.0.8 192.0.2.1 192.88.99.1
     192.168.1.1 198.18.0.1 198.19.255.255 198.51.100.7 203.0.113.9 224.0.0.1 239.255.255.255
     240.0.0.1 255.255.255.255
@@ -114,6 +120,40 @@ describe('A sender', () => {
     await oneTry(`http://hook.example:${receiver.port}/`, options);
     expect(asked).toBe(1);
     expect(receiver.received).toEqual([]);
+  });
+
+  describe('in a network with public addresses', () => {
+    const ownNetworks = () => ['93.184.215.14/24', '2606:4700:1::7/64'].map(parseNetwork);
+    const own = () => ownNetworks().filter((network) => network !== null);
+    const guard = (privateHosts: readonly string[] = [], resolve?: ResolveAll) =>
+      new DestinationGuard(privateHosts, resolve, own);
+    const found = (hostname: string, one: DestinationGuard) =>
+      new Promise((done) => one.lookup(hostname, {}, (error, address) => done(error ?? address)));
+
+    it.each(['93.184.215.14', '93.184.215.1', '[::ffff:93.184.215.1]', '[2606:4700:1::1]'])(
+      'refuses %s, which may trust its neighbours',
+      async (host) => {
+        expect(guard().refuses(host)).toBe(true);
+        expect(guard(['93.184.215.0/24', '2606:4700:1::/64']).refuses(host)).toBe(false);
+        const address = host.replace(/^\[|\]$/g, '');
+        expect(await found('hook.example', guard([], to(address)))).toMatchObject({
+          code: 'destination-refused',
+        });
+        expect(await found('hook.example', guard(['hook.example'], to(address)))).toBe(address);
+      },
+    );
+
+    it.each(['93.184.216.1', '[2606:4700:2::1]'])('connects to %s', (host) => {
+      expect(guard().refuses(host)).toBe(false);
+    });
+  });
+
+  it('finds the networks of this machine', () => {
+    const addresses = Object.values(networkInterfaces()).flatMap((list) => list ?? []);
+    expect(addresses.length).toBeGreaterThan(0);
+    for (const { address } of addresses) {
+      expect(isWithin(parseAddress(address)!, networksOfThisMachine())).toBe(true);
+    }
   });
 
   it('reports that a name has no address', async () => {

@@ -1,11 +1,13 @@
 import { lookup as resolve, type LookupAddress } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
+import { networkInterfaces } from 'node:os';
 import { domainToASCII } from 'node:url';
 import {
   isPublicAddress,
   isWithin,
   parseAddress,
   parseNetwork,
+  type Address,
   type Network,
 } from '../../../common/addresses.js';
 
@@ -32,7 +34,23 @@ const HOST_NAME = /^[a-z\d_-]+(\.[a-z\d_-]+)*$/;
 const THIS_MACHINE = /(^|\.)localhost\.?$/;
 const LOOPBACK = ['127.0.0.0/8', '::1'].map(parseNetwork).filter((network) => network !== null);
 
-/** Decides which hosts a sender connects to: those of the public internet, and what it permits. */
+/** Returns the networks of all interfaces, as they are now; none where the system does not say. */
+export function networksOfThisMachine(): Network[] {
+  try {
+    const addresses = Object.values(networkInterfaces()).flatMap((list) => list ?? []);
+    return addresses
+      .map(({ cidr }) => (cidr === null ? null : parseNetwork(cidr)))
+      .filter((network) => network !== null);
+  } catch {
+    // Android refuses programs this question.
+    return [];
+  }
+}
+
+/**
+ * Decides which hosts a sender connects to: those of the public internet, and what it permits. A public address in a
+ * network of this machine counts as private: the firewall that protects it from others lets its neighbours through.
+ */
 export class DestinationGuard {
   private readonly names = new Set<string>();
   private readonly networks: Network[] = [];
@@ -44,6 +62,7 @@ export class DestinationGuard {
   constructor(
     permitted: readonly string[] = [],
     private readonly all: ResolveAll = resolveAll,
+    private readonly ownNetworks: () => readonly Network[] = networksOfThisMachine,
   ) {
     for (const entry of permitted) {
       const network = parseNetwork(withoutBrackets(entry));
@@ -105,8 +124,12 @@ export class DestinationGuard {
   private permits(text: string): boolean {
     const address = parseAddress(text);
     const isPermitted =
-      address !== null && (isPublicAddress(address) || isWithin(address, this.networks));
+      address !== null && (this.isElsewhere(address) || isWithin(address, this.networks));
     return isPermitted || this.names.has(EVERY_HOST);
+  }
+
+  private isElsewhere(address: Address): boolean {
+    return isPublicAddress(address) && !isWithin(address, this.ownNetworks());
   }
 }
 
