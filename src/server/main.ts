@@ -15,20 +15,40 @@ const EXIT_CONFIGURATION = 78;
 void main();
 
 async function main(): Promise<void> {
+  const logWarnings = keepWarnings();
   try {
     const environment = readEnvironment();
-    await serve(resolveSettings(environment), tracesWanted(environment));
+    await serve(resolveSettings(environment), tracesWanted(environment), logWarnings);
   } catch (error) {
     process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
     process.exit(error instanceof ConfigurationError ? EXIT_CONFIGURATION : 1);
   }
 }
 
-async function serve(resolved: ResolvedConfiguration, traces: TracesWanted): Promise<void> {
+type LogWarnings = (logger: Logger) => void;
+
+/** Warnings of Node and of libraries are kept for the log, whose lines programs read. */
+function keepWarnings(): LogWarnings {
+  const kept: Error[] = [];
+  let log = (warning: Error): unknown => kept.push(warning);
+  process.removeAllListeners('warning');
+  process.on('warning', (warning) => log(warning));
+  return (logger) => {
+    log = ({ name, message }) => logger.warn(`${name}: ${message}`);
+    kept.forEach(log);
+  };
+}
+
+async function serve(
+  resolved: ResolvedConfiguration,
+  traces: TracesWanted,
+  logWarnings: LogWarnings,
+): Promise<void> {
   const { settings } = resolved;
   const stopTracing = traces.isOn ? await startTraces() : null;
   const app = await createApp(settings);
   const logger = new Logger('Gatehouse');
+  logWarnings(logger);
   logSettings(resolved, logger);
   if (traces.warning !== null) {
     logger.warn(traces.warning);
