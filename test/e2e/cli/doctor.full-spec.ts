@@ -205,6 +205,27 @@ describe('gatehouse doctor on PostgreSQL', () => {
     await drop();
   });
 
+  it('finds a role that may only read', async () => {
+    const url = new URL(store.databaseUrl ?? '');
+    const role = `${url.pathname.slice(1)}_reader`;
+    await runSql(store.databaseUrl, `CREATE ROLE "${role}" LOGIN PASSWORD 'reads'`);
+    await runSql(store.databaseUrl, `GRANT SELECT ON ALL TABLES IN SCHEMA public TO "${role}"`);
+    Object.assign(url, { username: role, password: 'reads' });
+    const { code, checks } = await diagnose({ ...env, DATABASE_URL: url.href });
+    expect(code).toBe(1);
+    expect(checks['database']).toContainEqual(
+      expect.stringMatching(/^failed: Its role may not read and change the rows of: account, /),
+    );
+    await runSql(
+      store.databaseUrl,
+      `GRANT UPDATE, DELETE, INSERT ON ALL TABLES IN SCHEMA public TO "${role}"`,
+    );
+    await runSql(store.databaseUrl, `REVOKE UPDATE ON audit_event FROM "${role}"`);
+    expect((await diagnose({ ...env, DATABASE_URL: url.href })).code).toBe(0);
+    await runSql(store.databaseUrl, `DROP OWNED BY "${role}"`);
+    await runSql(store.databaseUrl, `DROP ROLE "${role}"`);
+  });
+
   it('finds a standby', async () => {
     const primary = await startPostgres({ durable: false });
     const standby = await startPostgres({ durable: false, standbyOf: primary.url });

@@ -46,6 +46,7 @@ async function checkExternal(settings: Settled, url: string): Promise<readonly C
       source.open(false);
       return [
         await checkServer(source),
+        ...(await checkRights(source)),
         ...(await checkContent(source, settings, () => Promise.resolve(masterSecret ?? ''))),
         await checkClock(source),
       ];
@@ -106,6 +107,23 @@ async function checkServer(source: ServerDataSource): Promise<CheckResult> {
     `SELECT current_setting('server_version') AS "version"`,
   );
   return database.ok(`PostgreSQL ${row?.version} answers, and takes writes.`);
+}
+
+/** The server changes rows of all tables, and migrations, which may have a role of their own, this one. */
+const RIGHTS = `
+  SELECT string_agg("relname", ', ' ORDER BY "relname") AS "lacking" FROM "pg_class"
+  WHERE "relnamespace" = current_schema()::regnamespace AND "relkind" = 'r'
+    AND "relname" <> 'schema_migration'
+    AND NOT (has_table_privilege("oid", 'SELECT') AND has_table_privilege("oid", 'INSERT')
+      AND has_table_privilege("oid", 'DELETE')
+      AND ("relname" = 'audit_event' OR has_table_privilege("oid", 'UPDATE')))`;
+
+async function checkRights(source: ServerDataSource): Promise<readonly CheckResult[]> {
+  const [row] = await source.query<{ lacking: string | null }[]>(RIGHTS);
+  const lacking = row?.lacking ?? null;
+  return lacking === null
+    ? []
+    : [database.failed(`Its role may not read and change the rows of: ${lacking}.`)];
 }
 
 async function checkContent(
