@@ -2,7 +2,8 @@ import type { ComponentType } from 'preact';
 import { Brand } from '../brand.js';
 import { Icon, type IconName } from '../ui/icon.js';
 import { LanguageChoice } from '../ui/language-choice.js';
-import { useAction } from '../ui/notice.js';
+import { problem, useAction } from '../ui/notice.js';
+import { requiresSignIn } from '../i18n/failure.js';
 import { t } from '../i18n/messages.js';
 import { Account } from './accounts/account.js';
 import { Accounts } from './accounts/accounts.js';
@@ -84,17 +85,20 @@ function Caller() {
   );
 }
 
+const why = (error: unknown): unknown => error;
+
 /** Hidden with a certificate, which the browser would send again. */
 function SignOut() {
   const { client, caller, end } = useSession();
-  const { isBusy, run } = useAction(end, end);
+  const { isBusy, run } = useAction(end);
   if (caller.method === 'certificate') {
     return null;
   }
   const signOut = () =>
     run(async () => {
-      await (caller.method === 'login' ? client.logout() : undefined);
-      end(null);
+      const error = caller.method === 'login' ? await client.logout().then(() => null, why) : null;
+      // The browser keeps the cookie of the session: only an answer of the server removes it.
+      end(error === null || requiresSignIn(error) ? null : problem(() => texts.signIn.notEnded));
     });
   return (
     <button type="button" disabled={isBusy} onClick={signOut}>

@@ -311,6 +311,19 @@ inChromium('the console for administrators', () => {
       await seesTitle(visitor, 'Administration');
     });
 
+    it('says that the session may go on where the server does not answer its end', async () => {
+      await signIn();
+      const { page } = visitor;
+      await page.route('**/logout', (route) => route.abort());
+      await visitor.press('Sign out');
+      await sees(visitor, 'this browser may still be signed in');
+      await page.unroute('**/logout');
+      await page.reload();
+      await seesTitle(visitor, 'Overview');
+      await visitor.press('Sign out');
+      await seesTitle(visitor, 'Administration');
+    });
+
     it('refuses a page of another origin every answer, action and frame', async () => {
       const accountId = await employ('victim@example.com');
       await signIn();

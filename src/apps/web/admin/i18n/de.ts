@@ -12,6 +12,8 @@ export const de: Texts = {
     tokenHint: 'Es bleibt in diesem Tab und wird vergessen, wenn Sie ihn schließen.',
     submit: 'Anmelden',
     unknown: 'Der Server kennt dieses Token nicht.',
+    notEnded:
+      'Der Server hat nicht geantwortet: Dieser Browser ist womöglich noch angemeldet. Laden Sie die Seite neu, und melden Sie sich ab.',
   },
 
   roles: { read: 'Nur Lesen', operate: 'Darf eingreifen' },

@@ -19,6 +19,8 @@ export const en = {
     tokenHint: 'It stays in this tab and is forgotten when you close it.',
     submit: 'Sign in',
     unknown: 'The server does not know this token.',
+    notEnded:
+      'The server did not answer, so this browser may still be signed in. Load this page again, and sign out.',
   },
 
   roles: { read: 'Can view', operate: 'Can act' },
