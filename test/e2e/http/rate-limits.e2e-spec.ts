@@ -151,7 +151,10 @@ describe('rate limits', () => {
     const [thief, owner, third] = [await enter(), await enter(), await enter()];
     const as = (token: string, method: string, path: string) =>
       call(server, method, path, { token, headers: fromSomewhere() });
-    const stolen = statuses(await repeat(30, () => as(thief, 'GET', '/v1/push-tokens')));
+    const stolen = [];
+    for (let count = 0; count < 14; count += 1) {
+      stolen.push((await as(thief, 'GET', '/v1/push-tokens')).status);
+    }
     expect(stolen.filter((status) => status === 200)).toHaveLength(6);
     const own = await repeat(5, () => as(owner, 'GET', '/v1/push-tokens'));
     expect(statuses(own)).toEqual(Array(5).fill(200));
