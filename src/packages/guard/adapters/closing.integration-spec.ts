@@ -1,12 +1,13 @@
 import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
+import { createServer, ServerResponse, type IncomingMessage, type Server } from 'node:http';
+import { connect, type Socket } from 'node:net';
 import { WebSocket, WebSocketServer, type ServerOptions } from 'ws';
 import { GuardFixture } from '../../../../test/fixtures/guard-fixture.js';
 import { closeServer, listen } from '../../../../test/helpers/local-server.js';
 import { openWebSocket, type RawWebSocket } from '../../../../test/helpers/raw-websocket.js';
 import { waitFor } from '../../../../test/helpers/wait.js';
 import type { Guard } from '../guard.js';
-import { closeSocket } from './closing.js';
+import { closeSocket, cut } from './closing.js';
 
 const MUCH = Buffer.alloc(64 * 1024 * 1024);
 
@@ -99,4 +100,88 @@ describe(closeSocket.name, () => {
       expect([code, heard]).toEqual([4401, ['0']]);
     },
   );
+});
+
+describe(cut.name, () => {
+  const HANDSHAKE = '/socket.io/?transport=polling';
+  const clients: Socket[] = [];
+  afterEach(() => clients.splice(0).forEach((client) => client.destroy()));
+
+  const answer = (incoming: IncomingMessage, response: ServerResponse): void => {
+    if (incoming.url === HANDSHAKE) {
+      response.end('0{"sid":"a","pingInterval":1,"pingTimeout":1}');
+      return;
+    }
+    response.write('open');
+    incoming.on('data', (chunk) => heard.push(String(chunk))).on('error', () => undefined);
+  };
+
+  /** Sends a request to `/open`, and one with the token of the leaver behind it, whose body goes on. */
+  async function sendBehindOpen(path: string): Promise<Socket> {
+    const middleware = guard.express();
+    server.on('request', (incoming, response) => {
+      const next = (): void => answer(incoming, response);
+      return incoming.url === '/body' ? middleware(incoming, response, next) : next();
+    });
+    const credentials = `authorization: Bearer ${await fixture.issuer.token({ sid: 'leaver' })}`;
+    const request = (...lines: string[]): string => `${lines.join('\r\n')}\r\n\r\n`;
+    const client = connect(port, '127.0.0.1').on('error', () => undefined);
+    clients.push(client);
+    client.write(request(`GET ${HANDSHAKE} HTTP/1.1`, 'host: x', credentials));
+    await once(client, 'data');
+    client.write(request('GET /open HTTP/1.1', 'host: x'));
+    const body = ['host: x', credentials, 'transfer-encoding: chunked'];
+    client.write(`${request(`POST ${path} HTTP/1.1`, ...body)}6\r\nbefore\r\n`);
+    await waitFor('the body', () => heard.length > 0);
+    return client;
+  }
+
+  it.each(['/body', `${HANDSHAKE}&sid=a`])(
+    'lets nothing more of %s reach the application behind an open response',
+    async (path) => {
+      const client = await sendBehindOpen(path);
+      await end();
+      client.write('5\r\nafter\r\n');
+      await waitFor('the disconnection', () => client.closed);
+      expect(heard).toEqual(['before']);
+    },
+  );
+
+  it('is not needed once the client of such a response has disconnected', async () => {
+    const client = await sendBehindOpen('/body');
+    const count = guard.heldCount;
+    client.destroy();
+    await waitFor('the release', () => guard.heldCount < count);
+  });
+});
+
+describe('a WebSocket that is open before the guard, as those of express-ws are', () => {
+  let client: WebSocket;
+  let own: Server;
+  beforeEach(async () => {
+    own = createServer();
+    const middleware = guard.express();
+    new WebSocketServer({ server: own }).on('connection', (socket, incoming) => {
+      middleware(incoming, new ServerResponse(incoming), () => {
+        socket.on('message', (data) => heard.push(String(data)));
+        socket.send('welcome');
+      });
+    });
+    const headers = { authorization: `Bearer ${await fixture.issuer.token({ sid: 'leaver' })}` };
+    client = new WebSocket(`ws://127.0.0.1:${await listen(own)}`, { headers });
+    await once(client, 'message');
+  });
+  afterEach(() => closeServer(own));
+
+  it('is closed with 4401 when its session ends', async () => {
+    const closed = once(client, 'close');
+    await end();
+    expect((await closed).map(String)).toEqual(['4401', 'session-revoked']);
+  });
+
+  it('is released when its client disconnects', async () => {
+    expect(guard.heldCount).toBe(1);
+    client.terminate();
+    await waitFor('the release', () => guard.heldCount === 0);
+  });
 });

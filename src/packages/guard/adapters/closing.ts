@@ -3,6 +3,7 @@ import { STATUS_CODES, type IncomingHttpHeaders } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Timers } from '../../../common/runtime/timers.js';
 import type { AccessRefused } from '../access-refused.js';
+import type { GuardedRequest } from './credentials.js';
 
 /** The close code of a socket whose access ended; 4000 to 4999 are the application's. */
 const CLOSE_CODE = 4401;
@@ -17,6 +18,7 @@ const CANCEL = 8;
 /** The part of a response that the guard uses, of HTTP/1, HTTP/2 or Fastify's `inject()`. */
 export interface GuardedResponse {
   readonly destroyed?: boolean;
+  /** null while an earlier response of the connection is open, and for one that express-ws makes up. */
   readonly socket: Duplex | null;
   /** The stream of HTTP/2. */
   readonly stream?: { readonly destroyed: boolean; close(code: number): void };
@@ -24,15 +26,48 @@ export interface GuardedResponse {
   once(event: 'close' | 'finish', listener: () => void): unknown;
 }
 
-/** True if the client has disconnected. */
-export function isClosed({ destroyed, stream }: GuardedResponse): boolean {
-  return destroyed === true || stream?.destroyed === true;
+/** Returns the connection of one request of HTTP/1; null for HTTP/2, and in Fastify's `inject()`. */
+export function connectionOf({ socket }: GuardedRequest, response: GuardedResponse): Duplex | null {
+  if (response.stream !== undefined) {
+    return null;
+  }
+  return response.socket ?? (socket && 'destroy' in socket ? (socket as Duplex) : null);
 }
 
-/** Ends a response, whatever is still to be sent. */
-export function cut(response: GuardedResponse): void {
+/** True if the client has disconnected. */
+export function isClosed(request: GuardedRequest, response: GuardedResponse): boolean {
+  const { destroyed, stream } = response;
+  const connection = connectionOf(request, response);
+  return destroyed === true || stream?.destroyed === true || connection?.destroyed === true;
+}
+
+/** Calls the listener once, when the response or its connection closes. */
+export function onceClosed(
+  request: GuardedRequest,
+  response: GuardedResponse,
+  listener: () => void,
+): void {
+  // A response without a socket does not report that the client disconnects. A client may have many of them.
+  const connection = response.socket === null ? connectionOf(request, response) : null;
+  connection?.setMaxListeners(0);
+  let isCalled = false;
+  const onClose = (): void => {
+    connection?.off('close', onClose);
+    if (!isCalled) {
+      isCalled = true;
+      listener();
+    }
+  };
+  response.once('close', onClose);
+  connection?.once('close', onClose);
+}
+
+/** Ends a response, whatever is still to be sent, and its request, whatever is still to be read. */
+export function cut(request: GuardedRequest, response: GuardedResponse): void {
   if (response.stream === undefined) {
     response.destroy();
+    // Without a socket it would be destroyed when it gets one: its request is read until then.
+    connectionOf(request, response)?.destroy();
   } else {
     response.stream.close(CANCEL);
   }

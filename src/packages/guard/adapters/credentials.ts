@@ -13,6 +13,8 @@ export interface GuardedRequest {
   readonly headers: IncomingHttpHeaders;
   /** Names and values by turns. Absent in a request that a test makes up. */
   readonly rawHeaders?: readonly string[] | undefined;
+  /** The connection, unless a test makes the request up. */
+  readonly socket?: object | undefined;
 }
 
 interface Admission {

@@ -1,4 +1,3 @@
-import { EventEmitter } from 'node:events';
 import { createServer, request, type IncomingMessage, type Server } from 'node:http';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
@@ -277,10 +276,13 @@ describe(EngineSession.name, () => {
     const session = new EngineSession(guard, runtime, await guard.verify(token), token);
     const ended: number[] = [];
     [1, 2, 3].forEach((part) =>
-      session.add(new EventEmitter(), () => {
-        ended.push(part);
-        throw new RangeError('x');
-      }),
+      session.add(
+        () => undefined,
+        () => {
+          ended.push(part);
+          throw new RangeError('x');
+        },
+      ),
     );
     await fixture.issuer.endSession('ada');
     await waitFor('the end', () => ended.length === 3);

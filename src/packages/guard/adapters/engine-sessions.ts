@@ -20,11 +20,6 @@ interface OpenPacket {
 
 type End = (reason: EndReason) => void;
 
-/** A request or socket of an engine session. */
-interface Part {
-  once(event: 'close', listener: () => void): unknown;
-}
-
 /** The requests and sockets of one engine session, which have the access of its handshake. */
 export class EngineSession {
   /** Functions that end the parts. */
@@ -50,11 +45,15 @@ export class EngineSession {
     });
   }
 
-  /** Ends a request or socket with the session. It must not be closed yet. */
-  add(part: Part, end: End): void {
+  /**
+   * Ends a request or socket with the session. It must not be closed yet.
+   *
+   * @param onceClosed calls the listener once, when it closes
+   */
+  add(onceClosed: (listener: () => void) => void, end: End): void {
     this.silence?.cancel();
     this.open.add(end);
-    part.once('close', () => {
+    onceClosed(() => {
       this.open.delete(end);
       if (this.open.size === 0 && !this.isOver) {
         this.waitForParts();

@@ -6,10 +6,12 @@ import type { AccessGate } from '../access-gate.js';
 import { requiredScopes, type Requirement } from '../programs.js';
 import {
   closeSocket,
+  connectionOf,
   cut,
   disconnectAfterAnswer,
   isClosed,
   isWebSocket,
+  onceClosed,
   type GuardedResponse,
 } from './closing.js';
 import {
@@ -82,13 +84,13 @@ export async function admit(
     return access;
   }
   setAccess(guard, request, access);
-  const { socket } = response;
+  const socket = isUpgrade ? connectionOf(request, response) : null;
   // A response may be open for hours, as a stream of events is.
   const release = guard.hold(access, (reason) =>
-    isUpgrade && socket !== null ? closeSocket(socket, request, reason, timers) : cut(response),
+    socket === null ? cut(request, response) : closeSocket(socket, request, reason, timers),
   );
-  response.once('close', release);
-  if (isClosed(response)) {
+  onceClosed(request, response, release);
+  if (isClosed(request, response)) {
     release();
   }
   return access;

@@ -4,7 +4,7 @@ import { AccessRefused } from '../access-refused.js';
 import type { AccessGate } from '../access-gate.js';
 import type { GuardRuntime } from '../guard-options.js';
 import { requiredScopes, type Requirement } from '../programs.js';
-import { closeSocket, cut, isClosed, refuseUpgrade } from './closing.js';
+import { closeSocket, cut, isClosed, onceClosed, refuseUpgrade } from './closing.js';
 import { bearerOf, setAccess, upgradeTokenOf } from './credentials.js';
 import { EngineSession, EngineSessions } from './engine-sessions.js';
 import { engineTargetOf, type EngineTarget } from './engine-target.js';
@@ -104,7 +104,7 @@ class Admission {
     if (session === null) {
       socket.once('close', guard.hold(access, end));
     } else {
-      session.add(socket, end);
+      session.add((onClose) => socket.once('close', onClose), end);
     }
     return true;
   }
@@ -121,12 +121,15 @@ class Admission {
     const token = bearerOf(guard, request);
     const known = await this.sessionOf(target, token);
     const access = known?.access ?? (await guard.verify(token, this.requirement));
-    if (isClosed(response)) {
+    if (isClosed(request, response)) {
       return false;
     }
     setAccess(guard, request, access);
     const session = known ?? new EngineSession(guard, runtime, access, token);
-    session.add(response, () => cut(response));
+    session.add(
+      (onClose) => onceClosed(request, response, onClose),
+      () => cut(request, response),
+    );
     if (known === null) {
       // A compressed response could not be read.
       delete request.headers['accept-encoding'];
