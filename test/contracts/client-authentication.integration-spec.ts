@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { calculateJwkThumbprint, exportJWK, SignJWT } from 'jose';
 import { Runtime } from '../../src/common/runtime/runtime.js';
 import { MovedClock } from '../fixtures/moved-clock.js';
+import { clientSecretAuth } from '../../src/server/providers/oidc/client-authentication.js';
 import { OidcProvider } from '../../src/server/providers/oidc/oidc.provider.js';
 import { startLocalServer } from '../helpers/local-server.js';
 import { OidcProviderProcess } from '../fakes/oidc-provider.js';
@@ -201,6 +202,18 @@ describe('a client secret', () => {
     expect(await verdictOn(clientOf())).toMatchObject(ACCEPTED);
     await fake.close();
   });
+});
+
+it.each([
+  ['gloas-_.0', 'gloas-_.0'],
+  ['a b:c%~', 'a+b%3Ac%25%7E'],
+])('encodes the client secret %s in Basic credentials as %s, as a form does', (secret, encoded) => {
+  const headers = new Headers();
+  const authenticate = clientSecretAuth('client_secret_basic', secret);
+  authenticate({ issuer: '' }, { client_id: 'my-app' }, new URLSearchParams(), headers);
+  const [scheme, credentials = ''] = headers.get('authorization')?.split(' ') ?? [];
+  const text = Buffer.from(credentials, 'base64').toString();
+  expect([scheme, text]).toEqual(['Basic', `my-app:${encoded}`]);
 });
 
 describe('a client secret in a file', () => {

@@ -1,6 +1,5 @@
 import { calculateJwkThumbprint, importPKCS8, type JWK } from 'jose';
 import {
-  ClientSecretBasic,
   ClientSecretPost,
   modifyAssertion,
   PrivateKeyJwt,
@@ -116,7 +115,20 @@ export class ClientAuthentication {
 }
 
 export function clientSecretAuth(method: TokenEndpointAuthMethod, secret: string): ClientAuth {
-  return method === 'client_secret_post' ? ClientSecretPost(secret) : ClientSecretBasic(secret);
+  return method === 'client_secret_post' ? ClientSecretPost(secret) : clientSecretBasic(secret);
+}
+
+/**
+ * Encodes what a form encodes (RFC 6749, 2.3.1 and B), and no more: openid-client encodes `-`, `_` and
+ * `.` as well, which a provider that does not decode takes for another secret.
+ */
+function clientSecretBasic(secret: string): ClientAuth {
+  return (_server, { client_id: clientId }, _body, headers) => {
+    const [id, password] = [clientId, secret].map((text) =>
+      new URLSearchParams({ '': text }).toString().slice(1),
+    );
+    headers.set('authorization', `Basic ${Buffer.from(`${id}:${password}`).toString('base64')}`);
+  };
 }
 
 function listsBoth({ token_endpoint_auth_methods_supported: listed }: ServerMetadata): boolean {

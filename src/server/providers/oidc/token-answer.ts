@@ -10,7 +10,8 @@ export async function withoutAbsent(response: Response): Promise<Response> {
   const isObject = typeof answer === 'object' && answer !== null && !Array.isArray(answer);
   const { status, headers } = response;
   if (!isObject) {
-    return new Response(text, { status, headers });
+    // A status such as 204 is not accepted with a body, not even an empty one.
+    return new Response(text || null, { status, headers });
   }
   const given = Object.entries(answer).filter(([, value]) => value !== null && value !== '');
   return new Response(JSON.stringify(Object.fromEntries(given)), { status, headers });

@@ -14,7 +14,8 @@ import { SecretFile } from '../../config/environment/secret-file.js';
 import type { StreamManagementSettings } from '../../config/providers-file/provider-settings.js';
 import { clientSecretAuth } from '../oidc/client-authentication.js';
 import { withoutAbsent } from '../oidc/token-answer.js';
-import { UpstreamError, upstreamErrorIn, type UpstreamHttp } from '../http/upstream-http.js';
+import { UpstreamError, type UpstreamHttp } from '../http/upstream-http.js';
+import { upstreamFailureIn } from '../provider-failure.js';
 
 type ClientSettings = Extract<StreamManagementSettings, { kind: 'client' }>;
 
@@ -84,7 +85,7 @@ class ClientTokens implements ManagementTokens {
       this.known = { token: answer.access_token, staleAt: now + seconds * 1000 - MARGIN_MS };
       return answer.access_token;
     } catch (error) {
-      throw upstreamErrorIn(error) ?? new UpstreamError('invalid_client');
+      throw upstreamFailureIn(error) ?? new UpstreamError('unexpected_answer');
     }
   }
 }
