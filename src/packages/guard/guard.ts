@@ -35,6 +35,7 @@ export class Guard implements AccessGate {
   private readonly lease: Lease;
   private readonly ended: EndedSessions;
   private readonly refusals: RefusalLog;
+  private readonly issuer: IssuerClient;
   private readonly verifier: TokenVerifier | Introspector;
   /** null with introspection. */
   private readonly stream: EventStream | null;
@@ -62,6 +63,7 @@ export class Guard implements AccessGate {
     this.lease = new Lease(clock, leaseMs);
     this.ended = new EndedSessions(clock);
     const client = new IssuerClient(settings, runtime);
+    this.issuer = client;
     const readKeys = async () => client.keySet((await client.issuerMetadata()).keySetUrl);
     const tokens = new TokenVerifier(settings, runtime, new KeySet(readKeys, runtime));
     this.verifier = cacheMs === null ? tokens : new Introspector(settings, runtime, client, tokens);
@@ -213,6 +215,7 @@ export class Guard implements AccessGate {
       this.held.endAll('guard-closed');
       this.notify({ sid: null, reason: 'guard-closed' });
       this.wakeWaiting();
+      this.issuer.close();
     }
     await this.stream?.close();
   }

@@ -69,7 +69,6 @@ export class EventStream {
   async close(): Promise<void> {
     this.isClosed = true;
     this.stopping.abort();
-    this.issuer.close();
     await this.running;
     await this.delete();
   }

@@ -71,6 +71,34 @@ describe(Introspector.name, () => {
     expect(asked).toEqual([]);
   });
 
+  it('asks about no token that has expired, unless the clocks may differ', async () => {
+    const { guard, asked } = introspecting(0);
+    const token = await fixture.issuer.token({ tokenSeconds: 60 });
+    await fixture.time.advance(119_000);
+    await expect(guard.verify(token)).rejects.toMatchObject({ code: 'invalid-token' });
+    expect(asked).toEqual([token]);
+    await fixture.time.advance(2000);
+    await expect(guard.verify(token)).rejects.toMatchObject({ code: 'token-expired' });
+    expect(asked).toHaveLength(1);
+  });
+
+  it('waits for no answer once the guard is closed', async () => {
+    let isAsked = false;
+    const send: GuardOptions['fetch'] = (input, init) => {
+      isAsked = (input as string).endsWith('/introspect');
+      return isAsked
+        ? new Promise((_done, reject) => {
+            init?.signal?.addEventListener('abort', () => reject(new Error('aborted')));
+          })
+        : fetch(input, init);
+    };
+    const guard = fixture.guard({ introspection: { cacheSeconds: 1 }, fetch: send });
+    const verified = guard.verify(await fixture.issuer.token()).catch((error: unknown) => error);
+    await waitFor('the question', () => isAsked);
+    await guard.close();
+    expect(await verified).toMatchObject({ code: 'unavailable' });
+  });
+
   it('keeps answers by their token, and replaces old ones', async () => {
     const { guard, asked } = introspecting(10);
     const [a = '', b = ''] = await Promise.all(

@@ -17,7 +17,7 @@ interface Asked {
 
 /**
  * Asks Gatehouse about each token (RFC 7662), and uses an answer for a time. A token that a stranger made
- * up causes no question.
+ * up, or kept, causes no question.
  */
 export class Introspector {
   /** Answers by the digest of their token, in the order of the questions. */
@@ -33,9 +33,9 @@ export class Introspector {
 
   async verify(token: string): Promise<Access | RefusedToken> {
     const { issuer, resource } = this.settings;
-    const forgery = await this.tokens.findForgery(token);
-    if (forgery !== null) {
-      return forgery;
+    const refusal = await this.tokens.findUseless(token);
+    if (refusal !== null) {
+      return refusal;
     }
     try {
       const claims = await this.ask(token);

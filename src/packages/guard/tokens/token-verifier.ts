@@ -1,6 +1,6 @@
 import { errors, jwtVerify } from 'jose';
 import { isAmbiguousJwt } from '../../../common/ambiguous-jwt.js';
-import { accessFrom, REQUIRED_CLAIMS, type Access } from '../access.js';
+import { accessFrom, MAX_SKEW_SECONDS, REQUIRED_CLAIMS, type Access } from '../access.js';
 import type { RefusedToken } from '../access-refused.js';
 import type { GuardRuntime, GuardSettings } from '../guard-options.js';
 import { IssuerFault } from '../issuer/issuer-http.js';
@@ -9,8 +9,6 @@ import type { KeySet } from './key-set.js';
 /** The type of access tokens as JWT (RFC 9068, 2.1): no other token passes as one. */
 const TYPE = 'at+jwt';
 export const MAX_TOKEN_LENGTH = 8192;
-/** Seconds. */
-const ANY_TIME = Number.MAX_SAFE_INTEGER;
 
 /** Verifies access tokens with the keys of the issuer. */
 export class TokenVerifier {
@@ -35,10 +33,15 @@ export class TokenVerifier {
     }
   }
 
-  /** @returns null for a token that the issuer signed for this backend, whatever its times are */
-  async findForgery(token: string): Promise<RefusedToken | null> {
+  /**
+   * Finds a token about which Gatehouse need not be asked: another issuer signed it, or it has expired by the
+   * clock of Gatehouse, too.
+   *
+   * @returns null for any other token
+   */
+  async findUseless(token: string): Promise<RefusedToken | null> {
     try {
-      await this.read(token, this.runtime.clock.now(), ANY_TIME);
+      await this.read(token, this.runtime.clock.now(), MAX_SKEW_SECONDS);
       return null;
     } catch (error) {
       return this.refusalOf(error);
