@@ -1,7 +1,7 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 import {
   DROP_SECURITY_EVENT_FUNCTIONS,
-  SECURITY_EVENT_FUNCTIONS,
+  securityEventFunctions,
   SECURITY_EVENT_TRIGGERS,
   TRANSACTION_NUMBER,
 } from './security-event-triggers.js';
@@ -349,7 +349,7 @@ export class Initial1764600000000 implements MigrationInterface {
     for (const [name, definition] of Object.entries(UNIQUE_INDEXES)) {
       await runner.query(`CREATE UNIQUE INDEX IF NOT EXISTS ${name} ON ${definition}`);
     }
-    for (const statement of [...SECURITY_EVENT_FUNCTIONS, ...SECURITY_EVENT_TRIGGERS]) {
+    for (const statement of [...securityEventFunctions(), ...SECURITY_EVENT_TRIGGERS]) {
       await runner.query(statement);
     }
   }

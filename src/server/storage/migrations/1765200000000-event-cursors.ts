@@ -1,5 +1,5 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
-import { SECURITY_EVENT_FUNCTIONS } from './security-event-triggers.js';
+import { securityEventFunctions } from './security-event-triggers.js';
 
 /**
  * Adds the place of a stream that open transactions do not hold back. Earlier versions read the position alone, which
@@ -14,7 +14,7 @@ export class EventCursors1765200000000 implements MigrationInterface {
         ADD COLUMN cursor_xid bigint NOT NULL DEFAULT 0,
         ADD COLUMN cursor_id uuid NOT NULL DEFAULT '00000000-0000-0000-0000-000000000000',
         ADD COLUMN open_xids bigint[] NOT NULL DEFAULT '{}'`);
-    for (const statement of SECURITY_EVENT_FUNCTIONS) {
+    for (const statement of securityEventFunctions()) {
       await runner.query(statement);
     }
   }

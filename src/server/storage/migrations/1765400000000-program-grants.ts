@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
-import { GRANT_FUNCTIONS, GRANT_TRIGGERS } from './program-grant-triggers.js';
-import { endWhere, SECURITY_EVENT_FUNCTIONS } from './security-event-triggers.js';
+import { GRANT_STATEMENTS, GRANT_TRIGGERS } from './program-grant-triggers.js';
+import { securityEventFunctions } from './security-event-triggers.js';
 
 const TABLE = `
   CREATE TABLE program_grant (
@@ -56,17 +56,13 @@ export class ProgramGrants1765400000000 implements MigrationInterface {
     for (const index of INDEXES) {
       await runner.query(`CREATE INDEX ${index}`);
     }
-    const functions = GRANT_FUNCTIONS(
-      endWhere('session_id = ANY (ARRAY(SELECT id FROM ended))'),
-      endWhere('account_id = OLD.id'),
-    );
-    for (const statement of [...functions, ...GRANT_TRIGGERS]) {
+    for (const statement of [...securityEventFunctions(GRANT_STATEMENTS), ...GRANT_TRIGGERS]) {
       await runner.query(statement);
     }
   }
 
   async down(runner: QueryRunner): Promise<void> {
-    for (const statement of SECURITY_EVENT_FUNCTIONS) {
+    for (const statement of securityEventFunctions()) {
       await runner.query(statement);
     }
     await runner.query('DROP TABLE program_grant');

@@ -6,7 +6,7 @@ export const TRANSACTION_NUMBER = `CREATE OR REPLACE FUNCTION transaction_number
  * Ends sessions at backends, and stores the events that report it, in the transaction of the cause.
  * @param condition of one index alone: the plan is kept for a connection, and made for the table as it was then
  */
-export const endWhere = (condition: string): string => `
+const endWhere = (condition: string): string => `
   WITH gone AS (
     DELETE FROM resource_session WHERE ${condition}
     RETURNING id, resource_server, account_id, expires_at)
@@ -17,12 +17,19 @@ export const endWhere = (condition: string): string => `
 /** An empty table is read whole by the plan that is made for it, and so it is once it has many rows. */
 const LANGUAGE = 'LANGUAGE plpgsql SET enable_seqscan = off';
 
+/** Statements on the grants of programs, which the functions have since their migration. */
+const NO_GRANTS = { sessionsEnded: '', accountEnded: '', identityChanged: '', subjectRefused: '' };
+
+/** Makes the sessions at backends, or grants, of an account due. @param owner the expression of the account */
+export const markDue = (table: 'resource_session' | 'program_grant', owner: string): string =>
+  `UPDATE ${table} SET judge_at = now(), txn = transaction_number() WHERE account_id = ${owner};`;
+
 /**
  * The database itself writes the events, so that every version of the program does. An exchange holds
  * the account FOR SHARE; each trigger locks the account before it looks for sessions at backends, so
  * that it sees those of every exchange that did not see its change.
  */
-export const SECURITY_EVENT_FUNCTIONS = [
+export const securityEventFunctions = (grants = NO_GRANTS): string[] => [
   `CREATE OR REPLACE FUNCTION report_ended_sessions() RETURNS trigger ${LANGUAGE} AS $$
   BEGIN
     IF EXISTS (SELECT FROM ended WHERE expires_at > now()) THEN
@@ -30,18 +37,21 @@ export const SECURITY_EVENT_FUNCTIONS = [
         WHERE id = ANY (ARRAY(SELECT account_id FROM ended WHERE expires_at > now()))
         ORDER BY id FOR NO KEY UPDATE;
       ${endWhere('session_id = ANY (ARRAY(SELECT id FROM ended))')}
+      ${grants.sessionsEnded}
     END IF;
     RETURN NULL;
   END $$`,
   `CREATE OR REPLACE FUNCTION report_ended_account() RETURNS trigger ${LANGUAGE} AS $$
   BEGIN
     ${endWhere('account_id = OLD.id')}
+    ${grants.accountEnded}
     RETURN OLD;
   END $$`,
   `CREATE OR REPLACE FUNCTION mark_resource_sessions_due() RETURNS trigger ${LANGUAGE} AS $$
   BEGIN
     PERFORM FROM account WHERE id = OLD.account_id FOR NO KEY UPDATE;
-    UPDATE resource_session SET judge_at = now(), txn = transaction_number() WHERE account_id = OLD.account_id;
+    ${markDue('resource_session', 'OLD.account_id')}
+    ${grants.identityChanged}
     RETURN NULL;
   END $$`,
   `CREATE OR REPLACE FUNCTION mark_resource_sessions_of_subject_due() RETURNS trigger ${LANGUAGE} AS $$
@@ -51,7 +61,8 @@ export const SECURITY_EVENT_FUNCTIONS = [
     SELECT account_id INTO owner FROM identity
       WHERE provider = NEW.provider AND subject = NEW.subject;
     PERFORM FROM account WHERE id = owner FOR NO KEY UPDATE;
-    UPDATE resource_session SET judge_at = now(), txn = transaction_number() WHERE account_id = owner;
+    ${markDue('resource_session', 'owner')}
+    ${grants.subjectRefused}
     RETURN NULL;
   END $$`,
 ];
