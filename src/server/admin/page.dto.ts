@@ -1,6 +1,7 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { Transform } from 'class-transformer';
-import { IsInt, IsOptional, IsString, Max, MaxLength, Min } from 'class-validator';
+import { IsInt, IsOptional, Max, Min } from 'class-validator';
+import { OptionalText } from '../http/text-field.js';
 import { ApiTextOrNull } from '../http/route-docs.js';
 
 /** Query of a list that is read page by page. */
@@ -13,10 +14,7 @@ export class PageQueryDto {
   @Max(200)
   limit: number = 50;
 
-  @ApiProperty({ required: false, description: '`cursor` of the page before.' })
-  @IsOptional()
-  @IsString()
-  @MaxLength(2048)
+  @OptionalText(2048, { description: '`cursor` of the page before.' })
   cursor?: string;
 }
 

@@ -8,17 +8,9 @@ import {
   Param,
   Post,
   Query,
-  Res,
 } from '@nestjs/common';
 import type { ConfigType } from '@nestjs/config';
-import {
-  ApiBearerAuth,
-  ApiCreatedResponse,
-  ApiOperation,
-  ApiQuery,
-  ApiTags,
-} from '@nestjs/swagger';
-import type { FastifyReply } from 'fastify';
+import { ApiCreatedResponse, ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
 import { Public } from '../auth/route-access.js';
 import { Answers, Refuses } from '../http/route-docs.js';
 import { httpConfig } from '../config/http.config.js';
@@ -37,8 +29,6 @@ import {
   VerificationDto,
 } from './ssf.dto.js';
 import { Backend, NeedsScope } from './ssf.guard.js';
-
-const NO_STORE = { 'cache-control': 'no-store' };
 
 @ApiTags('resource servers')
 @Controller()
@@ -70,7 +60,6 @@ export class SsfController {
   }
 
   @ApiOperation({ summary: 'Creates a stream of security events, one for each instance.' })
-  @ApiBearerAuth()
   @Post('v1/ssf/streams')
   @NeedsScope('ssf.manage')
   @HttpCode(201)
@@ -79,14 +68,11 @@ export class SsfController {
   create(
     @Backend() backend: ResourceServerSettings,
     @Body() stream: NewStreamDto,
-    @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<StreamDto> {
-    void reply.headers(NO_STORE);
     return this.streams.create(backend, stream);
   }
 
   @ApiOperation({ summary: 'The configuration of one stream, or of every stream of the backend.' })
-  @ApiBearerAuth()
   @ApiQuery({ name: 'stream_id', required: false })
   @Get('v1/ssf/streams')
   @NeedsScope('ssf.read')
@@ -95,14 +81,11 @@ export class SsfController {
   read(
     @Backend() backend: ResourceServerSettings,
     @Query('stream_id') id: unknown,
-    @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<StreamDto | StreamDto[]> {
-    void reply.headers(NO_STORE);
     return id === undefined ? this.streams.list(backend) : this.streams.read(backend, id);
   }
 
   @ApiOperation({ summary: 'Deletes a stream.' })
-  @ApiBearerAuth()
   @ApiQuery({ name: 'stream_id' })
   @Delete('v1/ssf/streams')
   @HttpCode(204)
@@ -116,7 +99,6 @@ export class SsfController {
   }
 
   @ApiOperation({ summary: 'The status of a stream.' })
-  @ApiBearerAuth()
   @ApiQuery({ name: 'stream_id' })
   @Get('v1/ssf/status')
   @NeedsScope('ssf.read')
@@ -125,14 +107,11 @@ export class SsfController {
   status(
     @Backend() backend: ResourceServerSettings,
     @Query('stream_id') id: unknown,
-    @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<StreamStatusDto> {
-    void reply.headers(NO_STORE);
     return this.streams.status(backend, id);
   }
 
   @ApiOperation({ summary: 'Confirms that a stream is enabled, which it always is.' })
-  @ApiBearerAuth()
   @Post('v1/ssf/status')
   @HttpCode(200)
   @NeedsScope('ssf.manage')
@@ -141,14 +120,11 @@ export class SsfController {
   setStatus(
     @Backend() backend: ResourceServerSettings,
     @Body() { stream_id: id }: NewStatusDto,
-    @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<StreamStatusDto> {
-    void reply.headers(NO_STORE);
     return this.streams.status(backend, id);
   }
 
   @ApiOperation({ summary: 'Sends an event to a stream, which shows that it works.' })
-  @ApiBearerAuth()
   @Post('v1/ssf/verification')
   @HttpCode(204)
   @NeedsScope('ssf.manage')
@@ -165,7 +141,6 @@ export class SsfController {
     description:
       'Events are delivered until they are acknowledged. 404 means that events may have been lost: create another stream, and drop what earlier events do not cover.',
   })
-  @ApiBearerAuth()
   @Post('v1/ssf/streams/:id/poll')
   @HttpCode(200)
   @NeedsScope('ssf.read')
@@ -175,9 +150,7 @@ export class SsfController {
     @Backend() backend: ResourceServerSettings,
     @Param('id') id: string,
     @Body() poll: PollDto,
-    @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<EventsDto> {
-    void reply.headers(NO_STORE);
     return this.delivery.poll(backend, id, poll);
   }
 }

@@ -8,9 +8,9 @@ import {
   IsObject,
   IsOptional,
   IsString,
-  MaxLength,
   Min,
 } from 'class-validator';
+import { OptionalText } from '../http/text-field.js';
 
 export const POLL_DELIVERY = 'urn:ietf:rfc:8936';
 const MAX_TEXT = 256;
@@ -53,10 +53,7 @@ export class NewStreamDto {
   @IsString({ each: true })
   events_requested?: string[];
 
-  @ApiProperty({ required: false, maxLength: MAX_TEXT, description: 'For a person.' })
-  @IsOptional()
-  @IsString()
-  @MaxLength(MAX_TEXT)
+  @OptionalText(MAX_TEXT, { description: 'For a person.' })
   description?: string;
 }
 
@@ -90,10 +87,7 @@ export class NewStatusDto {
 
 export class VerificationDto {
   @ApiProperty() @IsString() stream_id!: string;
-  @ApiProperty({ required: false, maxLength: MAX_TEXT, description: 'The event repeats it.' })
-  @IsOptional()
-  @IsString()
-  @MaxLength(MAX_TEXT)
+  @OptionalText(MAX_TEXT, { description: 'The event repeats it.' })
   state?: string;
 }
 

@@ -7,6 +7,7 @@ import {
   type ExecutionContext,
 } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
+import { ApiBearerAuth } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import { bearerTokenFrom } from '../auth/authentication.guard.js';
 import { Refuses } from '../http/route-docs.js';
@@ -40,6 +41,7 @@ export class SsfGuard implements CanActivate {
 export const NeedsScope = (scope: ClientScope): MethodDecorator =>
   applyDecorators(
     RequiredScope(scope),
+    ApiBearerAuth(),
     UseGuards(SsfGuard),
     Refuses('missing-token', 'invalid-token', 'insufficient-scope', 'unavailable'),
   );

@@ -20,8 +20,8 @@ describe(brandedPage.name, () => {
 
   it('writes any name as text', () => {
     const page = brandedPage(HTML, { ...NONE, name: `"><script>$&'` });
-    expect(page).toContain(`<title>&quot;&gt;&lt;script&gt;$&amp;'</title>`);
-    expect(page).toContain(`content="&quot;&gt;&lt;script&gt;$&amp;'"`);
+    expect(page).toContain(`<title>&quot;&gt;&lt;script&gt;$&amp;&#39;</title>`);
+    expect(page).toContain(`content="&quot;&gt;&lt;script&gt;$&amp;&#39;"`);
   });
 
   it('writes who can help as text', () => {

@@ -15,10 +15,11 @@ const ESCAPES: Readonly<Record<string, string>> = {
   '<': '&lt;',
   '>': '&gt;',
   '"': '&quot;',
+  "'": '&#39;',
 };
 
 export function escapeText(value: string): string {
-  return value.replace(/[&<>"]/g, (one) => ESCAPES[one] ?? one);
+  return value.replace(/[&<>"']/g, (one) => ESCAPES[one] ?? one);
 }
 
 export function brandedPage(html: string, { name, logoUrl, accent, support }: Brand): string {

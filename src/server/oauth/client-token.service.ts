@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { ConfigType } from '@nestjs/config';
-import { decodeProtectedHeader, jwtVerify, SignJWT } from 'jose';
-import { AppError } from '../../common/errors.js';
+import { jwtVerify, SignJWT } from 'jose';
+import { AppError, orRefuse } from '../../common/errors.js';
 import { Runtime } from '../../common/runtime/runtime.js';
 import { httpConfig } from '../config/http.config.js';
 import type { ResourceServerSettings } from '../config/resource-servers/resource-servers-file.js';
@@ -25,7 +25,6 @@ const TYPE = 'at+jwt';
 const ALGORITHM = 'ES256';
 const SUBJECT_PREFIX = 'client:';
 const LIFETIME_SECONDS = 300;
-const MAX_LENGTH = 4096;
 
 interface ClientToken {
   readonly token: string;
@@ -85,10 +84,10 @@ export class ClientTokenService {
       throw new AppError('missing-token');
     }
     const { id, scopes } = await this.verify(token, this.audienceOf(scope));
-    const server = this.servers.find((one) => one.id === id);
-    if (server === undefined) {
-      throw new AppError('invalid-token');
-    }
+    const server = orRefuse(
+      this.servers.find((one) => one.id === id),
+      'invalid-token',
+    );
     if (!scopes.includes(scope)) {
       throw new AppError('insufficient-scope');
     }
@@ -99,10 +98,7 @@ export class ClientTokenService {
     token: string,
     audience: string,
   ): Promise<{ readonly id: string; readonly scopes: readonly string[] }> {
-    const key = this.keys.find(kidOf(token), ALGORITHM);
-    if (key === undefined) {
-      throw new AppError('invalid-token');
-    }
+    const key = orRefuse(this.keys.signerOf(token, ALGORITHM), 'invalid-token');
     try {
       const { payload } = await jwtVerify(token, key.publicKey, {
         algorithms: [ALGORITHM],
@@ -138,15 +134,4 @@ function scopesOf(scope: string | undefined): readonly ClientScope[] {
     throw new AppError('invalid-scope');
   }
   return scopes;
-}
-
-function kidOf(token: string): string | undefined {
-  if (token.length > MAX_LENGTH) {
-    return undefined;
-  }
-  try {
-    return decodeProtectedHeader(token).kid;
-  } catch {
-    return undefined;
-  }
 }

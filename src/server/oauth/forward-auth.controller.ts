@@ -6,7 +6,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { bearerTokenFrom } from '../auth/authentication.guard.js';
 import { RateLimitService } from '../auth/rate-limit.service.js';
 import { Public } from '../auth/route-access.js';
-import { AppError, invalidRequest } from '../../common/errors.js';
+import { AppError, invalidRequest, orRefuse } from '../../common/errors.js';
 import { isOfPerson } from '../../core/policy/admission/scopes.js';
 import { resourceServersConfig } from '../config/resource-servers/resource-servers.config.js';
 import { proxyRefusal } from './oauth-refusal.js';
@@ -48,10 +48,10 @@ export class ForwardAuthController {
     @Req() { raw, ip }: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<void> {
-    const server = this.servers.find((one) => one.id === id);
-    if (server === undefined) {
-      throw new AppError('not-found');
-    }
+    const server = orRefuse(
+      this.servers.find((one) => one.id === id),
+      'not-found',
+    );
     const [path = ''] = (raw.url ?? '').split('?');
     if (DOT_SEGMENT.test(path)) {
       throw invalidRequest('path', 'The path must not contain dot segments.');
@@ -64,7 +64,6 @@ export class ForwardAuthController {
       throw new AppError('insufficient-scope');
     }
     void reply.status(200).headers({
-      'cache-control': 'no-store',
       'x-gatehouse-account': claims.sub,
       'x-gatehouse-session': claims.sid,
       'x-gatehouse-login': encodeURIComponent(claims.login ?? ''),
@@ -82,9 +81,6 @@ function tokenIn({ headersDistinct }: FastifyRequest['raw']): string {
   if (authorization.length + protocols.length > 1) {
     throw invalidRequest('authorization', 'Send exactly one credential.');
   }
-  const token = protocols[0] ?? bearerTokenFrom(authorization[0]);
-  if (token === undefined) {
-    throw new AppError('missing-token');
-  }
+  const token = orRefuse(protocols[0] ?? bearerTokenFrom(authorization[0]), 'missing-token');
   return token;
 }

@@ -1,4 +1,4 @@
-import { Body, Controller, Get, Headers, Inject, Post, Req, Res } from '@nestjs/common';
+import { Body, Controller, Get, Headers, Inject, Ip, Post, Req, Res } from '@nestjs/common';
 import type { ConfigType } from '@nestjs/config';
 import { RouteConfig } from '@nestjs/platform-fastify';
 import { ApiBasicAuth, ApiBearerAuth, ApiConsumes, ApiOperation, ApiTags } from '@nestjs/swagger';
@@ -31,7 +31,6 @@ import { TokenAnswerService } from './token-answer.service.js';
 /** Receivers may keep the key set for so long; a new key is published a day ahead. */
 const KEY_SET_MAX_AGE_SECONDS = 300;
 const FORM_ROUTE = { formBody: true, refusalFormat: oauthRefusal } as const;
-const NO_STORE = { 'cache-control': 'no-store' };
 
 @ApiTags('resource servers')
 @Controller()
@@ -101,11 +100,9 @@ export class OAuthController {
   async token(
     @Headers('authorization') authorization: string | undefined,
     @Body() form: TokenForm,
-    @Req() request: FastifyRequest,
-    @Res({ passthrough: true }) reply: FastifyReply,
+    @Ip() address: string,
   ): Promise<TokenDto> {
-    void reply.headers(NO_STORE);
-    return this.tokens.answer(form, { authorization, address: request.ip });
+    return this.tokens.answer(form, { authorization, address });
   }
 
   @ApiOperation({ summary: 'Answers if a token of the calling backend is valid now (RFC 7662).' })
@@ -121,9 +118,7 @@ export class OAuthController {
     @Headers('authorization') authorization: string | undefined,
     @Body() form: IntrospectionForm,
     @Req() request: FastifyRequest,
-    @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<IntrospectionDto> {
-    void reply.headers(NO_STORE);
     const { server, answer } = await this.introspections.introspect(
       authorization,
       form,

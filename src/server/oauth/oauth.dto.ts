@@ -1,6 +1,6 @@
-import { applyDecorators } from '@nestjs/common';
 import { ApiProperty } from '@nestjs/swagger';
-import { Equals, IsOptional, IsString, MaxLength, ValidateIf } from 'class-validator';
+import { Equals, IsOptional, IsString, ValidateIf } from 'class-validator';
+import { OptionalText, Text } from '../http/text-field.js';
 
 export const EXCHANGE = 'urn:ietf:params:oauth:grant-type:token-exchange';
 const ASSERTION = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
@@ -13,10 +13,7 @@ export const REFRESH_TOKEN = 'refresh_token';
 
 /** Client authentication by an assertion (RFC 7521, 4.2). */
 export class ClientAuthenticationForm {
-  @ApiProperty({ required: false, description: 'The id of the backend, if it is given at all.' })
-  @IsOptional()
-  @IsString()
-  @MaxLength(512)
+  @OptionalText(512, { description: 'The id of the backend, if it is given at all.' })
   client_id?: string;
 
   @ApiProperty({ enum: [ASSERTION], required: false })
@@ -24,26 +21,12 @@ export class ClientAuthenticationForm {
   @Equals(ASSERTION)
   client_assertion_type?: string;
 
-  @ApiProperty({ required: false, description: 'A JWT that the backend signed (RFC 7523).' })
-  @IsOptional()
-  @IsString()
-  @MaxLength(16_384)
+  @OptionalText(16_384, { description: 'A JWT that the backend signed (RFC 7523).' })
   client_assertion?: string;
 }
 
 const OfExchange = (): PropertyDecorator =>
   ValidateIf(({ grant_type: grant }: TokenForm) => grant === EXCHANGE);
-
-const OfExchangeOr = (field: 'resource'): PropertyDecorator =>
-  ValidateIf((form: TokenForm) => form.grant_type === EXCHANGE || form[field] !== undefined);
-
-const OfProgram = (description: string, length: number): PropertyDecorator =>
-  applyDecorators(
-    ApiProperty({ required: false, description }),
-    IsOptional(),
-    IsString(),
-    MaxLength(length),
-  );
 
 /**
  * A token exchange (RFC 8693, 2.1), or the request of a backend for a token of its own (RFC 6749,
@@ -55,10 +38,8 @@ export class TokenForm extends ClientAuthenticationForm {
   @IsString()
   grant_type!: string;
 
-  @ApiProperty({ required: false, description: 'The token of a session, for an exchange.' })
+  @Text(1024, { required: false, description: 'The token of a session, for an exchange.' })
   @OfExchange()
-  @IsString()
-  @MaxLength(1024)
   subject_token!: string;
 
   @ApiProperty({ required: false, enum: [ACCESS_TOKEN], description: 'For an exchange.' })
@@ -66,14 +47,12 @@ export class TokenForm extends ClientAuthenticationForm {
   @Equals(ACCESS_TOKEN)
   subject_token_type!: string;
 
-  @ApiProperty({
+  @Text(2048, {
     required: false,
     description:
       'The address of the backend: for an exchange exactly as it is configured; a program may repeat it.',
   })
-  @OfExchangeOr('resource')
-  @IsString()
-  @MaxLength(2048)
+  @ValidateIf((form: TokenForm) => form.grant_type === EXCHANGE || form.resource !== undefined)
   resource!: string;
 
   @ApiProperty({ enum: [ACCESS_TOKEN], required: false })
@@ -92,26 +71,22 @@ export class TokenForm extends ClientAuthenticationForm {
   @Equals(undefined, { message: 'Name the backend by resource.' })
   audience?: unknown;
 
-  @ApiProperty({
-    required: false,
+  @OptionalText(2048, {
     description:
       'For a client: `ssf.manage`, `ssf.read`, `introspect`. Default: all of them. A program may narrow a refreshed token.',
   })
-  @IsOptional()
-  @IsString()
-  @MaxLength(2048)
   scope?: string;
 
-  @OfProgram('The code of a program (RFC 6749, 4.1.3).', 128)
+  @OptionalText(128, { description: 'The code of a program (RFC 6749, 4.1.3).' })
   code?: string;
 
-  @OfProgram('The address to which the code was sent.', 2048)
+  @OptionalText(2048, { description: 'The address to which the code was sent.' })
   redirect_uri?: string;
 
-  @OfProgram("The verifier of the code's challenge (RFC 7636).", 128)
+  @OptionalText(128, { description: "The verifier of the code's challenge (RFC 7636)." })
   code_verifier?: string;
 
-  @OfProgram('The refresh token of a program (RFC 6749, 6).', 256)
+  @OptionalText(256, { description: 'The refresh token of a program (RFC 6749, 6).' })
   refresh_token?: string;
 }
 
@@ -128,9 +103,7 @@ export class TokenDto {
 }
 
 export class IntrospectionForm extends ClientAuthenticationForm {
-  @ApiProperty({ description: 'The token that a caller presented.' })
-  @IsString()
-  @MaxLength(8192)
+  @Text(8192, { description: 'The token that a caller presented.' })
   token!: string;
 }
 

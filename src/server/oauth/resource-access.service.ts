@@ -4,7 +4,7 @@ import { AccessCache } from '../auth/access-cache.js';
 import { AuthService } from '../auth/auth.service.js';
 import type { TokenClaims } from '../auth/sessions/access-token.service.js';
 import { IdentityEvents } from '../auth/identity.events.js';
-import { AppError } from '../../common/errors.js';
+import { AppError, orRefuse } from '../../common/errors.js';
 import { SESSION_CLIENT } from '../../core/policy/admission/scopes.js';
 import { Clock } from '../../common/runtime/clock.js';
 import { authConfig } from '../config/auth.config.js';
@@ -46,10 +46,7 @@ export class ResourceAccessService implements OnModuleInit {
    *   {@link AuthService.authenticateFor}
    */
   async authenticate(token: string, server: ResourceServerSettings): Promise<ResourceTokenClaims> {
-    const claims = await this.tokens.verify(token, server);
-    if (claims === null) {
-      throw new AppError('invalid-token');
-    }
+    const claims = orRefuse(await this.tokens.verify(token, server), 'invalid-token');
     const session = await this.sessionOf(claims, server);
     if (session?.accountId !== claims.sub) {
       throw new AppError(session === null ? 'token-revoked' : 'invalid-token');

@@ -6,6 +6,7 @@ import { refusalCodeOf } from '../http/error.filter.js';
 import { resourceServersConfig } from '../config/resource-servers/resource-servers.config.js';
 import { MetricsService, RESOURCE_SERVER_REQUESTS } from '../metrics/metrics.service.js';
 import { clientIdIn } from './client-authentication.service.js';
+import { EXCHANGE } from './oauth.dto.js';
 import { SigningKeysService } from './signing-keys.service.js';
 
 type CountedRequest = 'token' | 'introspection' | 'forward_auth';
@@ -17,7 +18,6 @@ declare module 'fastify' {
   }
 }
 
-const TOKEN_EXCHANGE = 'urn:ietf:params:oauth:grant-type:token-exchange';
 const LABELS = ['request', 'resource_server', 'outcome', 'reason'] as const;
 
 type Labels = Record<(typeof LABELS)[number], string>;
@@ -117,7 +117,7 @@ function refusalOutcome({ statusCode }: FastifyReply): string {
 }
 
 function kindOfToken(request: FastifyRequest): string {
-  return bodyOf(request)['grant_type'] === TOKEN_EXCHANGE ? 'exchange' : 'token';
+  return bodyOf(request)['grant_type'] === EXCHANGE ? 'exchange' : 'token';
 }
 
 /** The form; empty where the body could not be read. */

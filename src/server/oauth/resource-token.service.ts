@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { ConfigType } from '@nestjs/config';
-import { decodeProtectedHeader, jwtVerify, SignJWT, type JWTPayload } from 'jose';
+import { jwtVerify, SignJWT, type JWTPayload } from 'jose';
 import { LRUCache } from 'lru-cache';
 import { isAmbiguousJwt } from '../../common/ambiguous-jwt.js';
 import { SESSION_CLIENT } from '../../core/policy/admission/scopes.js';
@@ -13,7 +13,6 @@ import { SigningKeysService, type SigningKey } from './signing-keys.service.js';
 
 /** The type of access tokens as JWT (RFC 9068, 2.1): no other token passes as one. */
 const TYPE = 'at+jwt';
-const MAX_LENGTH = 8192;
 /** About 1 kB each, and more with many scopes. */
 const MAX_VERIFIED = 20_000;
 
@@ -124,7 +123,10 @@ export class ResourceTokenService {
    */
   async verify(token: string, server: ResourceServerSettings): Promise<ResourceTokenClaims | null> {
     const known = this.verified.get(token);
-    const key = this.keys.find(known?.key.kid ?? kidOf(token), server.tokenAlg);
+    const key =
+      known === undefined
+        ? this.keys.signerOf(token, server.tokenAlg)
+        : this.keys.find(known.key.kid, server.tokenAlg);
     if (key === undefined) {
       return null;
     }
@@ -166,17 +168,6 @@ function isClientId(value: unknown): boolean {
 
 function programClaimsOf({ scopes, clientName, grantId }: ProgramClaims): object {
   return { scope: scopes.join(' '), client_name: clientName, grant_id: grantId };
-}
-
-function kidOf(token: string): string | undefined {
-  if (token.length > MAX_LENGTH) {
-    return undefined;
-  }
-  try {
-    return decodeProtectedHeader(token).kid;
-  } catch {
-    return undefined;
-  }
 }
 
 /** The names of the person: of the identity that signed in, or else of the first that has one. */

@@ -1,9 +1,9 @@
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
-import { importJWK, type CryptoKey, type JWK } from 'jose';
+import { decodeProtectedHeader, importJWK, type CryptoKey, type JWK } from 'jose';
 import { IdentityEvents } from '../auth/identity.events.js';
 import { Clock } from '../../common/runtime/clock.js';
-import { AppError, isUnavailable } from '../../common/errors.js';
+import { isUnavailable, orRefuse } from '../../common/errors.js';
 import { LogOnce } from '../../common/log-once.js';
 import {
   newKeyPair,
@@ -18,6 +18,8 @@ import { currentKey, nextKeyFrom, retiredKeys } from './key-schedule.js';
 const REFRESH_EVERY_MS = 5_000;
 /** P-256 for tokens; RSA for security events, and for tokens where an entry asks for it. */
 const ALGORITHMS = ['ES256', 'RS256'] as const;
+
+const LONGEST_TOKEN = 8192;
 
 const UNSEALABLE =
   'A master secret is missing: a stored signing key does not open. Add the secret that sealed it to ' +
@@ -122,11 +124,19 @@ export class SigningKeysService implements OnModuleInit {
 
   /** @throws AppError `unavailable` before the keys were read */
   current(alg: string): SigningKey {
-    const key = currentKey(this.keys, alg, this.clock.now());
-    if (key === undefined) {
-      throw new AppError('unavailable');
-    }
+    const key = orRefuse(currentKey(this.keys, alg, this.clock.now()), 'unavailable');
     return key;
+  }
+
+  /** Returns the key that the token names; undefined also for any other text. */
+  signerOf(token: string, alg: string): SigningKey | undefined {
+    try {
+      return token.length > LONGEST_TOKEN
+        ? undefined
+        : this.find(decodeProtectedHeader(token).kid, alg);
+    } catch {
+      return undefined;
+    }
   }
 
   find(kid: string | undefined, alg: string): SigningKey | undefined {

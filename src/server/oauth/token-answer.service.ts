@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { AppError } from '../../common/errors.js';
+import { orRefuse } from '../../common/errors.js';
 import { ClientTokenService } from './client-token.service.js';
 import { CLIENT_CREDENTIALS, EXCHANGE, type TokenDto, type TokenForm } from './oauth.dto.js';
 import { TokenExchangeService } from './token-exchange.service.js';
@@ -36,10 +36,7 @@ export class TokenAnswerService {
 
   /** @throws AppError `unsupported-grant-type`, and as the grant */
   async answer(form: TokenForm, caller: TokenCaller): Promise<TokenDto> {
-    const grant = this.grants.get(form.grant_type);
-    if (grant === undefined) {
-      throw new AppError('unsupported-grant-type');
-    }
+    const grant = orRefuse(this.grants.get(form.grant_type), 'unsupported-grant-type');
     return grant(form, caller);
   }
 }

@@ -3,7 +3,7 @@ import type { ConfigType } from '@nestjs/config';
 import { AccessTokenService } from '../auth/sessions/access-token.service.js';
 import { AuthService } from '../auth/auth.service.js';
 import { RateLimitService } from '../auth/rate-limit.service.js';
-import { AppError } from '../../common/errors.js';
+import { orRefuse } from '../../common/errors.js';
 import { resourceServersConfig } from '../config/resource-servers/resource-servers.config.js';
 import type { Transaction } from '../storage/database.service.js';
 import {
@@ -34,10 +34,10 @@ export class TokenExchangeService {
    * @throws AppError `invalid-target`, and as {@link AuthService.authenticateFor}
    */
   async exchange({ subject_token: token, resource }: TokenForm): Promise<TokenDto> {
-    const server = this.servers.find((one) => one.resource === resource);
-    if (server === undefined) {
-      throw new AppError('invalid-target');
-    }
+    const server = orRefuse(
+      this.servers.find((one) => one.resource === resource),
+      'invalid-target',
+    );
     const claims = this.sessionTokens.verify(token);
     await this.limits.countCaller(claims);
     const { accountId, sessionId } = claims;

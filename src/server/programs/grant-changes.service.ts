@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { AuditService } from '../audit/audit.service.js';
 import { IdentityEvents } from '../auth/identity.events.js';
-import { AppError } from '../../common/errors.js';
+import { orRefuse } from '../../common/errors.js';
 import { Clock } from '../../common/runtime/clock.js';
 import type { AuditEvent } from '../../core/policy/audit-event.js';
 import {
@@ -31,10 +31,10 @@ export class GrantChangesService {
 
   /** @throws AppError `not-found` for a grant that has ended, or of another account */
   async end(accountId: string, id: string, by: GrantEndedBy): Promise<void> {
-    const event = await this.grants.end(accountId, id, by, new Date(this.clock.now()));
-    if (event === null) {
-      throw new AppError('not-found');
-    }
+    const event = orRefuse(
+      await this.grants.end(accountId, id, by, new Date(this.clock.now())),
+      'not-found',
+    );
     this.announce(accountId, event);
   }
 

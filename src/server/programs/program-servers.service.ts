@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { ConfigType } from '@nestjs/config';
-import { AppError } from '../../common/errors.js';
+import { orRefuse } from '../../common/errors.js';
 import { judgeProgram, type ProgramRules } from '../../core/policy/programs/programs.js';
 import { httpConfig } from '../config/http.config.js';
 import type { ResourceServerSettings } from '../config/resource-servers/resource-servers-file.js';
@@ -35,10 +35,10 @@ export class ProgramServersService {
 
   /** @throws AppError `invalid-target` where the configuration does not have it any more */
   find(id: string): ProgramServer {
-    const found = this.all.find(({ server }) => server.id === id);
-    if (found === undefined) {
-      throw new AppError('invalid-target');
-    }
+    const found = orRefuse(
+      this.all.find(({ server }) => server.id === id),
+      'invalid-target',
+    );
     return found;
   }
 

@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { AuthService } from '../auth/auth.service.js';
-import { AppError } from '../../common/errors.js';
+import { AppError, orRefuse } from '../../common/errors.js';
 import { Clock } from '../../common/runtime/clock.js';
 import type { AuditEvent } from '../../core/policy/audit-event.js';
 import { OFFLINE_ACCESS } from '../../core/policy/programs/program-scopes.js';
@@ -78,10 +78,7 @@ export class ProgramTokensService {
   async ofRefreshToken(form: TokenForm, { address }: TokenCaller): Promise<TokenDto> {
     const iat = this.tokens.issuedAt();
     const now = new Date(this.clock.now());
-    const presented = readRefreshToken(form.refresh_token ?? '');
-    if (presented === null) {
-      throw new AppError('invalid-grant');
-    }
+    const presented = orRefuse(readRefreshToken(form.refresh_token ?? ''), 'invalid-grant');
     const outcome = await this.grants.withGrant<Outcome>(presented.grantId, async (grant, tx) => {
       const { refreshKey } = grant;
       if (refreshKey === null) {

@@ -8,9 +8,9 @@ import {
   IsString,
   Matches,
   Max,
-  MaxLength,
   Min,
 } from 'class-validator';
+import { Text } from '../http/text-field.js';
 import { ApiTextOrNull } from '../http/route-docs.js';
 
 export class ProgramDto {
@@ -42,14 +42,10 @@ export class AuthorizationRequestDto {
 
 /** Repeats what was shown. */
 export class ApprovalDto {
-  @ApiProperty({ maxLength: 512 })
-  @IsString()
-  @MaxLength(512)
+  @Text(512)
   clientId!: string;
 
-  @ApiProperty({ maxLength: 2048 })
-  @IsString()
-  @MaxLength(2048)
+  @Text(2048)
   redirectUri!: string;
 
   @ApiProperty({ type: [String], description: 'Ids of the granted scopes: at least one.' })
@@ -94,9 +90,7 @@ export class NewProgramFileDto {
   })
   name!: string;
 
-  @ApiProperty({ maxLength: 64, description: 'Client id of the backend.' })
-  @IsString()
-  @MaxLength(64)
+  @Text(64, { description: 'Client id of the backend.' })
   resource!: string;
 
   @ApiProperty({
@@ -136,13 +130,9 @@ export class ProgramFileDto {
 }
 
 export class RevocationForm {
-  @ApiProperty({ description: 'A refresh token.' })
-  @IsString()
-  @MaxLength(8192)
+  @Text(8192, { description: 'A refresh token.' })
   token!: string;
 
-  @ApiProperty({ description: 'The program that it was issued to.' })
-  @IsString()
-  @MaxLength(512)
+  @Text(512, { description: 'The program that it was issued to.' })
   client_id!: string;
 }

@@ -52,7 +52,6 @@ const ScimRoute = (): MethodDecorator =>
       rateLimit: false,
     }),
     Header('content-type', `${SCIM_TYPE}; charset=utf-8`),
-    Header('cache-control', 'no-store'),
   );
 
 /** SCIM describes itself (RFC 7644, 4), so the document of the API leaves it out. */

@@ -9,9 +9,9 @@ import {
   Length,
   Matches,
   Max,
-  MaxLength,
   Min,
 } from 'class-validator';
+import { OptionalText } from '../../http/text-field.js';
 import { ApiTextOrNull } from '../../http/route-docs.js';
 import { AUDIT_KINDS, type AuditKind } from '../../../core/policy/audit-event.js';
 import { AUDIT_ORDERS, type AuditOrder } from '../../storage/repositories/audit.repository.js';
@@ -86,10 +86,7 @@ export class AuditQueryDto {
   @IsIn(AUDIT_ORDERS)
   order: AuditOrder = 'newest-first';
 
-  @ApiProperty({ required: false, description: '`cursor` of the page before; not of an export.' })
-  @IsOptional()
-  @IsString()
-  @MaxLength(2048)
+  @OptionalText(2048, { description: '`cursor` of the page before; not of an export.' })
   cursor?: string;
 }
 

@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { ConfigType } from '@nestjs/config';
 import { AuditService } from '../../audit/audit.service.js';
-import { AppError } from '../../../common/errors.js';
+import { orRefuse } from '../../../common/errors.js';
 import { Clock } from '../../../common/runtime/clock.js';
 import { providersConfig } from '../../config/providers.config.js';
 import { PersonRefusalRepository } from '../../storage/repositories/directory/person-refusal.repository.js';
@@ -25,10 +25,10 @@ export class AdminRefusalsService {
     { name, reason }: RefusedPersonDto,
     { name: actor, address }: AdminOrigin,
   ): Promise<ActAnswerDto> {
-    const provider = this.configured.find((one) => one.id === id);
-    if (provider === undefined) {
-      throw new AppError('not-found');
-    }
+    const provider = orRefuse(
+      this.configured.find((one) => one.id === id),
+      'not-found',
+    );
     const match = provider.type === 'oidc' ? (provider.scim?.match ?? null) : null;
     const origin = { actor, reason, address };
     const now = new Date(this.clock.now());

@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { ConfigType } from '@nestjs/config';
 import * as v from 'valibot';
-import { AppError } from '../../../common/errors.js';
+import { orRefuse } from '../../../common/errors.js';
 import type { ScimSettings } from '../../config/providers-file/provider-settings.js';
 import { providersConfig } from '../../config/providers.config.js';
 import { DirectoryCountsService } from '../../identities/directory-counts.service.js';
@@ -58,10 +58,7 @@ export class AdminSignalsService {
   /** @throws AppError `not-found` without a directory, `invalid-request` for an invalid cursor */
   async unmatched(id: string, { cursor, limit }: PageQueryDto): Promise<UnmatchedPageDto> {
     const provider = this.configured.find((one) => one.id === id);
-    const scim = provider === undefined ? null : scimOf(provider);
-    if (scim === null) {
-      throw new AppError('not-found');
-    }
+    const scim = orRefuse(provider === undefined ? null : scimOf(provider), 'not-found');
     const after = readCursor(cursor, POSITION)?.id ?? null;
     const { people, next } = await this.people.unmatched(id, scim.match, after, limit);
     return { people, cursor: writeCursor(next === null ? null : { id: next }) };

@@ -1,5 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { Allow, IsOptional, IsString, MaxLength } from 'class-validator';
+import { Allow } from 'class-validator';
+import { OptionalText, Text } from '../../http/text-field.js';
 import { LoginClientDto } from '../../auth/sessions/login-origin.js';
 
 /** The query of a step in a browser; the service checks both, each with its own error. */
@@ -22,37 +23,24 @@ export class BrowserStepDto {
 }
 
 export class ClaimDto extends LoginClientDto {
-  @ApiProperty({ description: 'The `code` of the return address.' })
-  @IsString()
-  @MaxLength(128)
+  @Text(128, { description: 'The `code` of the return address.' })
   code!: string;
 
-  @ApiProperty({ required: false, description: 'The secret whose hash the login began with.' })
-  @IsOptional()
-  @MaxLength(1024)
-  @IsString()
+  @OptionalText(1024, { description: 'The secret whose hash the login began with.' })
   proof?: string;
 }
 
 export class ConnectCertificateDto {
-  @ApiProperty({
+  @OptionalText(128, {
     type: String,
-    required: false,
     description: 'The `code` of the return address. Default: the certificate of this connection.',
   })
-  @IsOptional()
-  @IsString()
-  @MaxLength(128)
   code?: string | null;
 
-  @ApiProperty({
+  @OptionalText(1024, {
     type: String,
-    required: false,
     description: 'The secret whose hash the connection began with.',
   })
-  @IsOptional()
-  @MaxLength(1024)
-  @IsString()
   proof?: string | null;
 }
 

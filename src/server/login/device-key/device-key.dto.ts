@@ -1,23 +1,18 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { IsBoolean, IsOptional, IsString, MaxLength } from 'class-validator';
+import { IsBoolean, IsOptional } from 'class-validator';
+import { OptionalText, Text } from '../../http/text-field.js';
 import { LoginClientDto } from '../../auth/sessions/login-origin.js';
 
 const BASE64 = 'base64, standard or url-safe, padded or not';
 
 export class SignedChallengeDto extends LoginClientDto {
-  @ApiProperty({ description: `Raw 32-byte Ed25519 key, ${BASE64}.` })
-  @MaxLength(64)
-  @IsString()
+  @Text(64, { description: `Raw 32-byte Ed25519 key, ${BASE64}.` })
   publicKey!: string;
 
-  @ApiProperty({ description: `What was signed, 1 to 1024 bytes, ${BASE64}.` })
-  @MaxLength(1368)
-  @IsString()
+  @Text(1368, { description: `What was signed, 1 to 1024 bytes, ${BASE64}.` })
   challenge!: string;
 
-  @ApiProperty({ description: `64-byte Ed25519 signature of the challenge's bytes, ${BASE64}.` })
-  @MaxLength(96)
-  @IsString()
+  @Text(96, { description: `64-byte Ed25519 signature of the challenge's bytes, ${BASE64}.` })
   signature!: string;
 }
 
@@ -31,17 +26,12 @@ export class DeviceKeyLoginDto extends SignedChallengeDto {
   @IsBoolean()
   create?: boolean;
 
-  @ApiProperty({
-    required: false,
+  @OptionalText(64, {
     nullable: true,
     type: String,
-    maxLength: 64,
     description:
       'An invitation code, in any case, with dashes or without. Read where invitations are on and the key has no account.',
   })
-  @IsOptional()
-  @IsString()
-  @MaxLength(64)
   invitation?: string | null;
 }
 

@@ -1,5 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { Equals, IsString, Length, MaxLength } from 'class-validator';
+import { Equals, IsString, Length } from 'class-validator';
+import { Text } from '../../http/text-field.js';
 import { LoginClientDto } from '../../auth/sessions/login-origin.js';
 import { SessionClientDto } from '../../auth/sessions/sessions.dto.js';
 import { DEVICE_VERSION } from '../../../core/protocol/device-version.js';
@@ -15,12 +16,10 @@ export class RequestDeviceDto extends LoginClientDto {
   })
   v!: typeof DEVICE_VERSION;
 
-  @ApiProperty({
+  @Text(64, {
     description:
       "The new device's raw 32-byte X25519 key, base64, standard or url-safe, padded or not.",
   })
-  @MaxLength(64)
-  @IsString()
   publicKey!: string;
 
   @ApiProperty({ description: 'SHA-256 of a secret `proof` that the device keeps, in hex.' })
@@ -61,13 +60,10 @@ export class WaitingDeviceDto extends DeviceServerDto {
 }
 
 export class ApproveDeviceDto {
-  @ApiProperty({
-    maxLength: MAX_SEALED_LENGTH,
+  @Text(MAX_SEALED_LENGTH, {
     description:
       'The account, sealed to the device (RFC 9180), `enc || ct`: up to 1 KiB in unpadded base64url.',
   })
-  @MaxLength(MAX_SEALED_LENGTH)
-  @IsString()
   sealed!: string;
 }
 

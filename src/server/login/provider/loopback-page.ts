@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { escapeText } from '../../http/branded-page.js';
 import { confirmationPageHeaders } from '../../http/security-headers.js';
 
 export interface LoopbackQuestion {
@@ -39,7 +40,6 @@ const STYLE_HASH = createHash('sha256').update(STYLE).digest('base64');
 /** Headers of both pages: no script, one style, no frame around them, a form to this server only. */
 export const LOOPBACK_PAGE_HEADERS: Readonly<Record<string, string>> = {
   ...confirmationPageHeaders(STYLE_HASH),
-  'cache-control': 'no-store',
   'content-type': 'text/html; charset=utf-8',
 };
 
@@ -50,17 +50,17 @@ export const LOOPBACK_PAGE_HEADERS: Readonly<Record<string, string>> = {
 export function loopbackPage(question: LoopbackQuestion): string {
   const { provider, port, code, pending, location } = question;
   const field =
-    pending === null ? '' : `<input type="hidden" name="pending" value="${escaped(pending)}">`;
+    pending === null ? '' : `<input type="hidden" name="pending" value="${escapeText(pending)}">`;
   return page(
     'Continue to a program on this computer?',
     `<p>${outcome(question)}</p>
-<p>A program on this computer waits for the answer of <strong>${escaped(provider)}</strong> at port
+<p>A program on this computer waits for the answer of <strong>${escapeText(provider)}</strong> at port
 <strong>${port}</strong>. Compare this code with the one that the program shows:</p>
 <p class="code">${code}</p>
 <p>Continue only if you started this yourself, in that program, and it shows the same code. If a link or
 another person brought you here, cancel.</p>
 <div class="acts">
-<a href="${escaped(location)}" rel="noreferrer">The codes match: continue</a>
+<a href="${escapeText(location)}" rel="noreferrer">The codes match: continue</a>
 <form method="post" action="cancel">${field}<button>Cancel</button></form>
 </div>`,
   );
@@ -75,10 +75,10 @@ export function cancelledPage(): string {
 }
 
 function outcome({ provider, flow, error }: LoopbackQuestion): string {
-  const name = escaped(provider);
+  const name = escapeText(provider);
   if (error !== null) {
     const what = flow === 'auth' ? 'sign-in' : 'connection';
-    return `The ${what} through ${name} did not succeed (${escaped(error)}).`;
+    return `The ${what} through ${name} did not succeed (${escapeText(error)}).`;
   }
   return flow === 'auth'
     ? `You are about to sign in through ${name}.`
@@ -102,16 +102,4 @@ ${body}
 </body>
 </html>
 `;
-}
-
-const ENTITIES: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-};
-
-function escaped(text: string): string {
-  return text.replace(/[&<>"']/g, (letter) => ENTITIES[letter] ?? '');
 }

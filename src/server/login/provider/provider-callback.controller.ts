@@ -60,7 +60,7 @@ export class ProviderCallbackController {
       this.outcomes.refuse(provider, answer.error, answer.detail);
     }
     if (answer.question === null) {
-      await reply.header('cache-control', 'no-store').redirect(answer.location, 302);
+      await reply.redirect(answer.location, 302);
     } else {
       await reply.status(200).headers(LOOPBACK_PAGE_HEADERS).send(loopbackPage(answer.question));
     }

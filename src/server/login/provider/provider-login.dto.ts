@@ -1,6 +1,7 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { Type } from 'class-transformer';
-import { IsIn, IsInt, IsOptional, IsString, Length, Max, MaxLength, Min } from 'class-validator';
+import { IsIn, IsInt, IsOptional, IsString, Length, Max, Min } from 'class-validator';
+import { OptionalText, Text } from '../../http/text-field.js';
 import type { AuthMode } from '../../../core/policy/admission/admission.js';
 import { LoginClientDto } from '../../auth/sessions/login-origin.js';
 import { DeviceKeyLoginDto } from '../device-key/device-key.dto.js';
@@ -41,13 +42,9 @@ export class StartLoginDto extends StartDto {
   @IsProofHash()
   proofHash?: string;
 
-  @ApiProperty({
-    required: false,
+  @OptionalText(64, {
     description: 'In place of `proofHash`: the device key that will finish the login.',
   })
-  @IsOptional()
-  @MaxLength(64)
-  @IsString()
   publicKey?: string;
 }
 
@@ -68,10 +65,7 @@ export class FinalizeDto extends DeviceKeyLoginDto {
   @IsString()
   pending!: string;
 
-  @ApiProperty({ required: false, description: 'The secret whose hash the login began with.' })
-  @IsOptional()
-  @MaxLength(1024)
-  @IsString()
+  @OptionalText(1024, { description: 'The secret whose hash the login began with.' })
   proof?: string;
 }
 
@@ -81,9 +75,7 @@ export class FinalizeKeylessDto extends LoginClientDto {
   @Length(1, 128)
   pending!: string;
 
-  @ApiProperty({ description: 'The secret whose hash the login began with.' })
-  @IsString()
-  @MaxLength(1024)
+  @Text(1024, { description: 'The secret whose hash the login began with.' })
   proof!: string;
 }
 

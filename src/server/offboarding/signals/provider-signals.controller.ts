@@ -1,13 +1,12 @@
 import { Body, Controller, Headers, HttpCode, Param, Post } from '@nestjs/common';
 import { RouteConfig } from '@nestjs/platform-fastify';
 import { ApiBody, ApiConsumes, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { FORM, JSON_TYPE } from '../../http/request-rules.js';
 import { Answers, Refuses, SuccessDto } from '../../http/route-docs.js';
 import { Public } from '../../auth/route-access.js';
 import { BackchannelLogoutService } from './backchannel-logout.service.js';
 import { GitHubWebhookService } from './github-webhook.service.js';
 
-const FORM = 'application/x-www-form-urlencoded';
-const JSON_TEXT = 'application/json';
 /** The body is text until its signature was verified. */
 const WEBHOOK_LIMIT_BYTES = 262_144;
 
@@ -37,8 +36,8 @@ export class ProviderSignalsController {
     summary: 'GitHub reports that a user may have left an organisation, a team or the app.',
   })
   @Post('providers/github/webhook')
-  @RouteConfig({ textBody: JSON_TEXT, bodyLimitBytes: WEBHOOK_LIMIT_BYTES })
-  @ApiConsumes(JSON_TEXT)
+  @RouteConfig({ textBody: JSON_TYPE, bodyLimitBytes: WEBHOOK_LIMIT_BYTES })
+  @ApiConsumes(JSON_TYPE)
   @ApiBody({ schema: { type: 'object' } })
   @Answers(SuccessDto)
   @Refuses('invalid-signature', 'not-found', 'unavailable')
