@@ -74,6 +74,38 @@ describe('events about addresses that no identity has', () => {
   });
 });
 
+describe('an address that a re-check does not repeat', () => {
+  const logIn = async (isVerified = true) => {
+    const sub = randomUUID();
+    const email = `${sub}@example.com`;
+    fixture.provider.emails.set(sub, { email, isVerified });
+    const person = await fixture.keylessLogin(one, sub);
+    fixture.provider.emails.delete(sub);
+    return { sub, email, person };
+  };
+
+  it('still stands for the person, whom an event about it disables', async () => {
+    const { sub, email, person } = await logIn();
+    await fixture.recheck(sub);
+    expect((await send(DISABLED, { format: 'email', email })).status).toBe(202);
+    expect(await fixture.statusOf(one, person)).toBe(401);
+  });
+
+  it('is not taken for verified, and is forgotten when it is recycled', async () => {
+    const unverified = await logIn(false);
+    await fixture.recheck(unverified.sub);
+    const recycled = await logIn();
+    const { email } = recycled;
+    await send(`${RISC}identifier-recycled`, { format: 'email', email });
+    await fixture.recheck(recycled.sub);
+    for (const subject of [unverified.email, email]) {
+      await send(DISABLED, { format: 'email', email: subject });
+    }
+    expect(await fixture.statusOf(one, unverified.person)).toBe(200);
+    expect(await fixture.statusOf(one, recycled.person)).toBe(200);
+  });
+});
+
 describe('events about addresses that get other owners', () => {
   const newEmail = (): string => `${randomUUID()}@example.com`;
   const logIn = (email: string, sub: string = randomUUID()): Promise<Person> => {

@@ -257,4 +257,14 @@ describe('a directory of Microsoft Entra ID', () => {
     await deactivate(oid);
     expect(await fixture.statusOf(server, person)).toBe(401);
   });
+
+  it('knows the object id of a login also after a re-check whose answer lacks it', async () => {
+    const [sub, oid] = [randomUUID(), randomUUID()];
+    fixture.provider.oids.set(sub, oid);
+    const person = await fixture.keylessLogin(server, sub);
+    fixture.provider.oids.delete(sub);
+    await fixture.recheck(sub);
+    await deactivate(oid);
+    expect(await fixture.statusOf(server, person)).toBe(401);
+  });
 });

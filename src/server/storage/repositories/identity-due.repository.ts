@@ -272,12 +272,23 @@ export class IdentityDueRepository {
   }
 }
 
+/**
+ * Facts by which directories and security events name the person. An answer without them does not change
+ * them: few providers repeat all claims when tokens are renewed.
+ */
+const KEPT_NAMES = `
+  CASE WHEN $8::jsonb ->> 'email' IS NULL AND "facts" ->> 'email' IS NOT NULL
+    THEN jsonb_build_object('email', "facts" -> 'email', 'emailVerified', "facts" -> 'emailVerified')
+    ELSE '{}' END
+  || CASE WHEN $8::jsonb ->> 'oid' IS NULL AND "facts" ->> 'oid' IS NOT NULL
+    THEN jsonb_build_object('oid', "facts" -> 'oid') ELSE '{}' END`;
+
 const STORE = `
   UPDATE "identity" SET "eligibility_status" = $3, "eligibility_reason" = $4,
     "eligibility_checked_at" = $5,
     "eligibility_next_check_at" = CASE
       WHEN "eligibility_next_check_at" > $10 THEN "eligibility_next_check_at" ELSE $6 END,
-    "consecutive_failures" = $7, "facts" = COALESCE($8::jsonb, "facts"),
+    "consecutive_failures" = $7, "facts" = COALESCE($8::jsonb || ${KEPT_NAMES}, "facts"),
     "login" = COALESCE($9, "login"), "issuer" = COALESCE($11::text, "issuer"), "lease_until" = NULL
   WHERE "id" = $1 AND "lease_until" = $2`;
 
