@@ -173,6 +173,69 @@ describe('a server that returns older settings', () => {
   });
 });
 
+describe('a server that names another account for the key', () => {
+  const OTHER = '11111111-1111-4111-8111-111111111111';
+  const tokenOf = (): string => {
+    const session = readFileSync(join(pinFile(), '..', 'session.json'), 'utf8');
+    return (JSON.parse(session) as { token: string }).token;
+  };
+  /** From now on the server names the account, and says that it has no settings. */
+  const nameOther = () => {
+    relay.change(
+      { call: /^POST \/v1\/auth$/, answer: (answer) => ({ ...answer, accountId: OTHER }) },
+      { call: /profile$/, answer: (answer) => ({ ...answer, id: OTHER }) },
+      { call: SETTINGS, answer: (answer) => ({ ...answer, content: null, version: 0 }) },
+    );
+  };
+  const secretsSent = () => JSON.stringify(fixture.push.accepted).includes('cat /secret');
+
+  beforeEach(async () => {
+    // The pin of the account, and a receiver that the person did not confirm.
+    await fixture.ok('tokens', 'confirm', TOKEN);
+    await fixture.registerToken('ExponentPushToken[of-the-server]');
+    nameOther();
+  });
+
+  it.each(['of this version', 'of an earlier version'])(
+    'is refused at a login, and gets no text for its receiver, with files %s',
+    async (files) => {
+      if (files === 'of an earlier version') {
+        rmSync(join(pinFile(), '..', 'key-account.json'));
+      }
+      expect(await refusal('login', '--server', relay.url)).toMatchObject({
+        ...{ exit: 1, code: 'other-account' },
+        hint: expect.stringContaining('key remove') as unknown,
+      });
+      expect(relay.sent(/^POST \/v1\/auth\/logout$/)).toHaveLength(1);
+      expect(await outcomes(1)).toContain('webhook failed settings-refused');
+      expect(secretsSent()).toBe(false);
+    },
+  );
+
+  it.each(['no stored session', 'a stored session'])(
+    'gets no text for the token of the environment, next to the key and %s',
+    async (stored) => {
+      const env = { GATEHOUSE_TOKEN: tokenOf(), GATEHOUSE_SERVER: relay.url };
+      if (stored === 'no stored session') {
+        rmSync(join(pinFile(), '..', 'session.json'));
+      }
+      const args = ['notify', ...ASK, '--no-background'];
+      expect(await fixture.user.run(args, { ...fixture.env, ...env })).toMatchObject({ code: 1 });
+      expect(secretsSent()).toBe(false);
+    },
+  );
+
+  it('may name another one after the key was removed and restored', async () => {
+    const { stdout } = await fixture.run('key', 'show');
+    await fixture.ok('key', 'remove', '--yes');
+    const restored = ['key', 'restore', '--server', relay.url];
+    expect(await fixture.user.run(restored, fixture.env, stdout)).toMatchObject({ code: 0 });
+    await fixture.ok('login', '--server', relay.url);
+    relay.change();
+    expect(await refusal('login', '--server', relay.url)).toMatchObject({ code: 'other-account' });
+  });
+});
+
 describe('the mode of an account', () => {
   it('is asked for once on a computer with a key, where the server can read the content', async () => {
     const plain = await startPlainServer();

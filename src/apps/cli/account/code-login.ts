@@ -202,6 +202,7 @@ async function keepAccount(
   if (stored.x !== key.publicKey) {
     await refuseWithKey(store, server);
   }
+  await store.bindKey(server, accountId);
   await adoptPin(store.pins(server, accountId), { mode: encryptionMode, settings });
 }
 

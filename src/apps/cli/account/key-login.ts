@@ -33,7 +33,32 @@ export async function signUpWithKey(
   const key = await store.requireNewDeviceKey(server);
   const answer = await client.signUp(key, invitation === undefined ? {} : { invitation });
   await store.confirmAccount(server);
-  return answer;
+  return ofKnownAccount(server, store, answer);
+}
+
+/**
+ * A server could name another account for the key at each login: this computer would have seen no settings of it, and
+ * accept none, or older ones.
+ */
+async function ofKnownAccount(
+  server: string,
+  store: ServerStore,
+  answer: LoginAnswer,
+): Promise<LoginAnswer> {
+  const known = await store.bindKey(server, answer.accountId);
+  if (known === answer.accountId) {
+    return answer;
+  }
+  const client = new GatehouseClient({ serverUrl: server, token: answer.token, fetch: serverFetch });
+  await client.logOut().catch(() => undefined);
+  throw refusedError(
+    `${server} names another account for the key of this computer: ${answer.accountId}, and before ${known}.`,
+    'other-account',
+    `The server may deceive you: report it to its operator. If you deleted ${known} and created another account with this key:
+  gatehouse key show --server ${server}
+  gatehouse key remove --server ${server} --yes
+  gatehouse key restore --server ${server}`,
+  );
 }
 
 /** Runs a login with the stored key, and explains the refusal of a key without an account. */
@@ -45,7 +70,7 @@ export async function withAccount(
   try {
     const answer = await logIn();
     await store.confirmAccount(server);
-    return answer;
+    return await ofKnownAccount(server, store, answer);
   } catch (error) {
     if (!(error instanceof GatehouseProblem) || error.code !== 'not-found') {
       throw error;

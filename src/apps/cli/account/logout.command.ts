@@ -59,8 +59,8 @@ export const deleteAccount = command({
     const current = await requireSession(context);
     const { server, accountId } = current.session;
     await current.client.removeAccount();
+    await current.store.forgetAccount(server, accountId);
     await removeLocalData(context, current, true);
-    await current.store.removePin(server, accountId);
     context.output.result({ server, accountId }, `Deleted the account ${accountId} on ${server}.`);
   },
 });

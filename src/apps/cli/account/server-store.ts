@@ -83,12 +83,43 @@ export class ServerStore {
     const directory = await this.makeDirectory(server);
     await writePrivateFile(join(this.root, 'key-server.json'), toText({ server }));
     const isNew = await createPrivateFile(join(directory, 'device-key.json'), toText(key));
-    return isNew ? key : ((await this.deviceKey(server)) ?? key);
+    if (!isNew) {
+      return (await this.deviceKey(server)) ?? key;
+    }
+    await rm(this.keyAccountFile(server), { force: true });
+    return key;
   }
 
   async removeDeviceKey(server: string): Promise<void> {
     await this.confirmAccount(server);
     await rm(join(this.directoryOf(server), 'device-key.json'), { force: true });
+    await rm(this.keyAccountFile(server), { force: true });
+  }
+
+  /**
+   * Returns the account of the device key; null where this computer does not know it yet. The server
+   * could name another one, of which this computer has seen no settings.
+   */
+  async keyAccount(server: string): Promise<string | null> {
+    const path = this.keyAccountFile(server);
+    const stored = await this.read(path);
+    if (stored === null) {
+      return this.provenAccount(server);
+    }
+    const { accountId } = stored;
+    if (typeof accountId !== 'string') {
+      throw damaged(path, 'Restore it from a backup.');
+    }
+    return accountId;
+  }
+
+  /** Keeps the first account of the device key. @returns the account that is kept */
+  async bindKey(server: string, accountId: string): Promise<string> {
+    const known = await this.keyAccount(server);
+    await this.makeDirectory(server);
+    const text = toText({ accountId: known ?? accountId });
+    const isNew = await createPrivateFile(this.keyAccountFile(server), text);
+    return isNew ? (known ?? accountId) : ((await this.keyAccount(server)) ?? accountId);
   }
 
   /** Returns the 32 bytes that decrypt the account's content; null where there is no device key. */
@@ -115,8 +146,13 @@ export class ServerStore {
     return { read, update };
   }
 
-  async removePin(server: string, accountId: string): Promise<void> {
+  /** Forgets an account that was deleted. */
+  async forgetAccount(server: string, accountId: string): Promise<void> {
+    const isOfKey = (await this.keyAccount(server)) === accountId;
     await rm(this.pinFile(server, accountId), { force: true });
+    if (isOfKey) {
+      await rm(this.keyAccountFile(server), { force: true });
+    }
   }
 
   /** @throws CliError where this computer has no device key for the server */
@@ -181,6 +217,17 @@ export class ServerStore {
 
   private olderServerFile(server: string): string {
     return join(this.directoryOf(server), 'older-server');
+  }
+
+  /** Only the key of an account opens its settings: an earlier version kept no other record. */
+  private async provenAccount(server: string): Promise<string | null> {
+    const session = await this.session(server);
+    const pin = session && (await this.pins(server, session.accountId).read());
+    return pin?.settings ? (session?.accountId ?? null) : null;
+  }
+
+  private keyAccountFile(server: string): string {
+    return join(this.directoryOf(server), 'key-account.json');
   }
 
   private pinFile(server: string, accountId: string): string {

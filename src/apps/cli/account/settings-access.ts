@@ -16,20 +16,32 @@ export async function settingsAccess(current: CurrentSession): Promise<SettingsA
     return { content: null, pins: pinnedByDefault(pins) };
   }
   const { AccountContent } = await import('../../../packages/client/crypto/account-content.js');
-  return { content: new AccountContent(secret, accountId), pins };
+  return { content: new AccountContent(secret, accountId), pins: binding(current, pins) };
 }
 
-/** GATEHOUSE_TOKEN may be of another account than the stored key. */
+/** GATEHOUSE_TOKEN, and a session without a key, may be of another account than the stored key. */
 export async function isKeyOfAccount({
   session,
   store,
   isFromEnvironment,
 }: CurrentSession): Promise<boolean> {
-  if (!isFromEnvironment) {
-    return true;
+  const { server, accountId } = session;
+  const known = await store.keyAccount(server);
+  if (known !== null) {
+    return known === accountId;
   }
-  const stored = await store.session(session.server);
-  return stored === null || stored.accountId === session.accountId;
+  const stored = isFromEnvironment ? await store.session(server) : null;
+  return stored === null || stored.accountId === accountId;
+}
+
+/** Settings that the key opened prove the account of the key. */
+function binding({ session, store }: CurrentSession, pins: PinStore): PinStore {
+  const { server, accountId } = session;
+  const update: PinStore['update'] = async (change) => {
+    await pins.update(change);
+    await store.bindKey(server, accountId).catch(unlessUnusable);
+  };
+  return { read: () => pins.read(), update };
 }
 
 /** Only the server names the account of GATEHOUSE_TOKEN: its name alone must not unpin anything. */

@@ -187,7 +187,7 @@ const ANSWERS: Partial<Record<Route, v.GenericSchema>> = {
   'GET /v1/push-tokens': v.object({ tokens: records }),
   'GET /v1/account/settings': v.object({ settingsVersion: v.number() }),
   'POST /v1/account/settings': settingsWritten,
-  'GET /v2/account/settings': v.object({ version: v.number() }),
+  'GET /v2/account/settings': v.object({ content: v.nullable(record), version: v.number() }),
   'POST /v2/account/settings': settingsWritten,
   'GET /v1/account/encryption': encryption,
   'PATCH /v1/account/encryption': encryption,
