@@ -84,7 +84,7 @@ describe('an address that a re-check does not repeat', () => {
     return { sub, email, person };
   };
 
-  it('still stands for the person, whom an event about it disables', async () => {
+  it('stands for the person, whom an event about it disables', async () => {
     const { sub, email, person } = await logIn();
     await fixture.recheck(sub);
     expect((await send(DISABLED, { format: 'email', email })).status).toBe(202);

@@ -49,7 +49,11 @@ async function ofKnownAccount(
   if (known === answer.accountId) {
     return answer;
   }
-  const client = new GatehouseClient({ serverUrl: server, token: answer.token, fetch: serverFetch });
+  const client = new GatehouseClient({
+    serverUrl: server,
+    token: answer.token,
+    fetch: serverFetch,
+  });
   await client.logOut().catch(() => undefined);
   throw refusedError(
     `${server} names another account for the key of this computer: ${answer.accountId}, and before ${known}.`,
