@@ -86,7 +86,7 @@ export class ServerStore {
     if (!isNew) {
       return (await this.deviceKey(server)) ?? key;
     }
-    await rm(this.keyAccountFile(server), { force: true });
+    await writePrivateFile(this.keyAccountFile(server), toText({ accountId: null }));
     return key;
   }
 
@@ -107,7 +107,7 @@ export class ServerStore {
       return this.provenAccount(server);
     }
     const { accountId } = stored;
-    if (typeof accountId !== 'string') {
+    if (typeof accountId !== 'string' && accountId !== null) {
       throw damaged(path, 'Restore it from a backup.');
     }
     return accountId;
@@ -115,11 +115,13 @@ export class ServerStore {
 
   /** Keeps the first account of the device key. @returns the account that is kept */
   async bindKey(server: string, accountId: string): Promise<string> {
-    const known = await this.keyAccount(server);
+    const path = this.keyAccountFile(server);
     await this.makeDirectory(server);
-    const text = toText({ accountId: known ?? accountId });
-    const isNew = await createPrivateFile(this.keyAccountFile(server), text);
-    return isNew ? (known ?? accountId) : ((await this.keyAccount(server)) ?? accountId);
+    return withFileLock(path, async () => {
+      const known = (await this.keyAccount(server)) ?? accountId;
+      await writePrivateFile(path, toText({ accountId: known }));
+      return known;
+    });
   }
 
   /** Returns the 32 bytes that decrypt the account's content; null where there is no device key. */
