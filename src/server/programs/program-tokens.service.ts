@@ -13,10 +13,12 @@ import type { Transaction } from '../storage/database.service.js';
 import type { Judgement } from '../storage/repositories/oauth/resource-session.repository.js';
 import {
   ProgramTokenRepository,
+  type AskedGrant,
+  type GrantUse,
   type HeldGrant,
 } from '../storage/repositories/programs/program-token.repository.js';
 import { GrantChangesService } from './grant-changes.service.js';
-import { isResource } from './authorization-request.js';
+import { isAppError, isResource } from './authorization-request.js';
 import { isFinal } from './ends/final-refusal.js';
 import { ProgramServersService, type ProgramServer } from './program-servers.service.js';
 import { isSealedBy, nextState, readRefreshToken, refreshTokenOf } from './refresh-token.js';
@@ -24,12 +26,31 @@ import { isSealedBy, nextState, readRefreshToken, refreshTokenOf } from './refre
 /** A use of a grant that is committed: what to issue, or the refusal that changed the grant. */
 type Outcome =
   | {
-      readonly grant: HeldGrant;
+      readonly grant: AskedGrant;
       readonly sid: string;
       readonly refreshToken: string;
       readonly scopes: readonly string[];
     }
   | { readonly refusal: AppError; readonly accountId: string; readonly event: AuditEvent | null };
+
+type RefreshState = NonNullable<ReturnType<typeof nextState>>;
+
+/** A refresh token that is presented. */
+interface RefreshUse {
+  readonly form: TokenForm;
+  readonly presented: NonNullable<ReturnType<typeof readRefreshToken>>;
+  readonly address: string;
+  readonly now: Date;
+}
+
+/** A valid refresh token gets these, unless the person is refused. */
+interface NextUse {
+  readonly found: ProgramServer;
+  readonly scopes: readonly string[];
+  readonly state: RefreshState;
+  /** The newest refresh token. */
+  readonly token: string;
+}
 
 /** Issues the tokens of programs for codes and refresh tokens (RFC 6749, 4.1.3 and 6). */
 @Injectable()
@@ -79,48 +100,50 @@ export class ProgramTokensService {
     const iat = this.tokens.issuedAt();
     const now = new Date(this.clock.now());
     const presented = orRefuse(readRefreshToken(form.refresh_token ?? ''), 'invalid-grant');
-    const outcome = await this.grants.withGrant<Outcome>(presented.grantId, async (grant, tx) => {
-      const { refreshKey } = grant;
-      if (refreshKey === null) {
-        throw new AppError(grant.codeUsedAt === null ? 'invalid-grant' : 'unavailable');
-      }
-      const isOf = grant.expiresAt > now && grant.clientId === form.client_id;
-      if (!isOf || !isSealedBy(refreshKey, presented)) {
-        throw new AppError('invalid-grant');
-      }
-      const state = stateOf(grant, presented.generation, now);
-      if (state === null) {
-        const event = await this.grants.end(tx, grant, 'refresh-token-reused', { address, now });
-        return refused(grant, 'invalid-grant', event);
-      }
-      const found = this.serverOf(grant, form);
-      const scopes = narrowed(grant.scopes, form.scope, found);
-      return this.refresh(tx, grant, { found, state, scopes, address, now });
-    });
+    const use: RefreshUse = { form, presented, address, now };
+    const outcome =
+      (await this.refreshUnchanged(use)) ??
+      (await this.grants.withGrant<Outcome>(presented.grantId, (grant, tx) =>
+        this.refreshHeld(grant, use, tx),
+      ));
     return this.issue(outcome, iat);
   }
 
-  private async refresh(
-    tx: Transaction,
-    grant: HeldGrant,
-    use: {
-      readonly found: ProgramServer;
-      readonly state: NonNullable<ReturnType<typeof stateOf>>;
-      readonly scopes: readonly string[];
-      readonly address: string;
-      readonly now: Date;
-    },
-  ): Promise<Outcome> {
-    const { found, state, scopes, address, now } = use;
+  /**
+   * Most refreshes change nothing that anything else decides by, and so need no lock.
+   * @returns null where the grant has to be held
+   */
+  private async refreshUnchanged(use: RefreshUse): Promise<Outcome | null> {
+    const grant = orRefuse(await this.grants.read(use.presented.grantId), 'invalid-grant');
+    const next = this.nextOf(grant, use);
+    if (next === null || grant.sid === null) {
+      return null;
+    }
+    const { found, scopes, state } = next;
+    const judgement = await this.judge(found, grant, use.now).catch((error: unknown) => {
+      if (!isAppError(error) || error.code === 'unavailable') {
+        throw error;
+      }
+      return null;
+    });
+    const isStored =
+      judgement !== null && (await this.grants.reuse(grant, useOf(use, judgement, state), use.now));
+    return isStored ? { grant, sid: grant.sid, refreshToken: next.token, scopes } : null;
+  }
+
+  private async refreshHeld(grant: HeldGrant, use: RefreshUse, tx: Transaction): Promise<Outcome> {
+    const { address, now } = use;
+    const next = this.nextOf(grant, use);
+    if (next === null) {
+      const event = await this.grants.end(tx, grant, 'refresh-token-reused', { address, now });
+      return refused(grant, 'invalid-grant', event);
+    }
     try {
-      const judgement = await this.judge(found, grant, now, tx);
-      const supersededAt = state.supersededAt.map((at) => new Date(at));
-      const next = { judgement, address, generation: state.generation, supersededAt };
-      const used = await this.grants.use(tx, grant, next, now);
-      const refreshToken = refreshTokenOf(used.refreshKey, grant.id, state.generation);
-      return { grant, sid: used.sid, refreshToken, scopes };
+      const judgement = await this.judge(next.found, grant, now, tx);
+      const { sid } = await this.grants.use(tx, grant, useOf(use, judgement, next.state), now);
+      return { grant, sid, refreshToken: next.token, scopes: next.scopes };
     } catch (error) {
-      if (!(error instanceof AppError) || error.code === 'unavailable') {
+      if (!isAppError(error) || error.code === 'unavailable') {
         throw error;
       }
       if (isFinal(error)) {
@@ -132,8 +155,30 @@ export class ProgramTokensService {
     }
   }
 
+  /**
+   * Verifies the refresh token. A refusal leaves the grant as it is.
+   * @returns null for a token that was superseded too long ago
+   */
+  private nextOf(grant: AskedGrant, { form, presented, now }: RefreshUse): NextUse | null {
+    const { refreshKey } = grant;
+    if (refreshKey === null) {
+      throw new AppError(grant.codeUsedAt === null ? 'invalid-grant' : 'unavailable');
+    }
+    const isOf = grant.expiresAt > now && grant.clientId === form.client_id;
+    if (!isOf || !isSealedBy(refreshKey, presented)) {
+      throw new AppError('invalid-grant');
+    }
+    const state = stateOf(grant, presented.generation, now);
+    if (state === null) {
+      return null;
+    }
+    const found = this.serverOf(grant, form);
+    const scopes = narrowed(grant.scopes, form.scope, found);
+    return { found, scopes, state, token: refreshTokenOf(refreshKey, grant.id, state.generation) };
+  }
+
   /** @throws AppError `invalid-target` where the request names another backend, or it is gone */
-  private serverOf({ resourceServer }: HeldGrant, { resource }: TokenForm): ProgramServer {
+  private serverOf({ resourceServer }: AskedGrant, { resource }: TokenForm): ProgramServer {
     const found = this.servers.find(resourceServer);
     if (resource !== undefined && !isResource(found.server.resource, resource)) {
       throw new AppError('invalid-target');
@@ -143,9 +188,9 @@ export class ProgramTokensService {
 
   private async judge(
     { server }: ProgramServer,
-    { accountId, id, grantedUntil }: HeldGrant,
+    { accountId, id, grantedUntil }: AskedGrant,
     now: Date,
-    tx: Transaction,
+    tx?: Transaction,
   ): Promise<Judgement> {
     const grant = { accountId, sessionId: id, expiresAt: grantedUntil.getTime() } as const;
     const { holdsUntil } = await this.auth.judgeFor(server, { ...grant, isGrant: true }, tx);
@@ -195,8 +240,13 @@ function refused(
   return { refusal: new AppError(code), accountId, event };
 }
 
+function useOf({ address }: RefreshUse, judgement: Judgement, state: RefreshState): GrantUse {
+  const supersededAt = state.supersededAt.map((at) => new Date(at));
+  return { judgement, address, generation: state.generation, supersededAt };
+}
+
 function stateOf(
-  { generation, supersededAt, codeUsedAt }: HeldGrant,
+  { generation, supersededAt, codeUsedAt }: AskedGrant,
   presented: number,
   now: Date,
 ): ReturnType<typeof nextState> {

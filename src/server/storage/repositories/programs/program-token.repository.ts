@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { AuditEvent } from '../../../../core/policy/audit-event.js';
-import { Random } from '../../../../common/runtime/random.js';
+import { Runtime } from '../../../../common/runtime/runtime.js';
+import { batched } from '../../batched.js';
 import { DatabaseService, type Transaction } from '../../database.service.js';
 import { BrokenSealError, SealedBoxService } from '../../sealing/sealed-box.service.js';
 import {
@@ -11,8 +12,8 @@ import {
 } from '../oauth/resource-session.repository.js';
 import { endGrant, hashOfCode } from './program-grant.repository.js';
 
-/** A grant for which a token is asked, held until the transaction ends. */
-export interface HeldGrant {
+/** A grant for which a token is asked. */
+export interface AskedGrant {
   readonly id: string;
   readonly accountId: string;
   readonly resourceServer: string;
@@ -33,8 +34,17 @@ export interface HeldGrant {
   readonly refreshKey: Buffer | null;
 }
 
+/** A grant that the transaction holds until it ends. */
+export type HeldGrant = AskedGrant;
+
+/** A grant as it was read without a lock. */
+export interface ReadGrant extends AskedGrant {
+  /** Its session at the backend; null = none yet, or refused for now. */
+  readonly sid: string | null;
+}
+
 /** The next state of a grant that got a token. */
-interface GrantUse {
+export interface GrantUse {
   readonly judgement: Judgement;
   readonly address: string;
   /** The number of the newest refresh token. */
@@ -42,14 +52,18 @@ interface GrantUse {
   readonly supersededAt: readonly Date[];
 }
 
-const HELD = `
+const ASKED = `
   SELECT "id", "account_id" AS "accountId", "resource_server" AS "resourceServer",
     "client_id" AS "clientId", "client_name" AS "clientName", "redirect_uri" AS "redirectUri", "scopes",
     "code_challenge" AS "codeChallenge", "code_used_at" AS "codeUsedAt",
     "expires_at" AS "expiresAt", "granted_until" AS "grantedUntil", "generation",
     "superseded_at" AS "supersededAt", "authenticated_at" AS "authenticatedAt",
-    "authenticated_by" AS "method", "refresh_key" AS "sealedKey", ${PERSON_OF_LOGIN}
-  FROM "program_grant" AS "login" WHERE "id" = $1 FOR UPDATE`;
+    "authenticated_by" AS "method", "refresh_key" AS "sealedKey", "sid", ${PERSON_OF_LOGIN}
+  FROM "program_grant" AS "login"`;
+
+const HELD = `${ASKED} WHERE "id" = $1 FOR UPDATE`;
+const READ = `${ASKED} WHERE "id" = ANY($1::uuid[])`;
+const READ_AT_ONCE = 500;
 
 const USE = `
   UPDATE "program_grant" SET "code_used_at" = COALESCE("code_used_at", $2),
@@ -59,16 +73,34 @@ const USE = `
     "refresh_key" = COALESCE("refresh_key", $9)
   WHERE "id" = $1 RETURNING "sid"`;
 
-type HeldRow = Omit<HeldGrant, 'refreshKey'> & { readonly sealedKey: Buffer | null };
+/**
+ * Changes no row that ended, lapsed or was marked since it was read, and judges none later than a judgement in between
+ * demands. It changes no index.
+ */
+const REUSE = `
+  UPDATE "program_grant" SET "last_used_at" = $2, "last_address" = $3,
+    "judge_at" = LEAST("judge_at", $4), "generation" = $5, "superseded_at" = $6::timestamptz[]
+  WHERE "id" = $1 AND "sid" = $7 AND "generation" = $8 AND "rules" = $9 AND "txn" IS NULL
+  RETURNING 1`;
 
-/** Codes and refresh tokens of grants: each use is one transaction that holds account and grant. */
+type AskedRow = Omit<ReadGrant, 'refreshKey'> & { readonly sealedKey: Buffer | null };
+
+/**
+ * Codes and refresh tokens of grants. A use is one transaction that holds account and grant, or one statement that
+ * finds the grant as it was read.
+ */
 @Injectable()
 export class ProgramTokenRepository {
+  /** Reads a grant without a lock; null = there is none. Calls within a short time share a read. */
+  readonly read: (id: string) => Promise<ReadGrant | null>;
+
   constructor(
     private readonly database: DatabaseService,
     private readonly box: SealedBoxService,
-    private readonly random: Random,
-  ) {}
+    private readonly runtime: Runtime,
+  ) {
+    this.read = batched(runtime, (ids) => this.readAll(ids), { maxKeys: READ_AT_ONCE });
+  }
 
   /**
    * Runs `work` with the grant of a code. Its result is committed, also where it is a refusal.
@@ -96,12 +128,12 @@ export class ProgramTokenRepository {
     { judgement, address, generation, supersededAt }: GrantUse,
     now: Date,
   ): Promise<{ readonly sid: string; readonly refreshKey: Buffer }> {
-    const refreshKey = grant.refreshKey ?? this.random.bytes(32);
+    const refreshKey = grant.refreshKey ?? this.runtime.random.bytes(32);
     const sealed = grant.refreshKey === null ? this.seal(grant.id, refreshKey) : null;
     const [row] = await tx.query<{ sid: string }>(USE, [
       grant.id,
       now,
-      this.random.uuid(),
+      this.runtime.random.uuid(),
       judgeAt(judgement.until),
       judgement.rules,
       address,
@@ -110,6 +142,22 @@ export class ProgramTokenRepository {
       sealed,
     ]);
     return { sid: row?.sid ?? '', refreshKey };
+  }
+
+  /**
+   * As {@link use} for a grant that was read and then judged, without a lock: what ends access deletes
+   * or marks the grant, and waits for this statement or is seen by it.
+   * @returns false when the grant changed meanwhile; nothing is stored then
+   */
+  async reuse(
+    { id, sid, generation: read }: ReadGrant,
+    { judgement, address, generation, supersededAt }: GrantUse,
+    now: Date,
+  ): Promise<boolean> {
+    const until = judgeAt(judgement.until);
+    const next = [now, address, until, generation, supersededAt];
+    const changed = await this.database.query(REUSE, [id, ...next, sid, read, judgement.rules]);
+    return changed.length > 0;
   }
 
   /** Ends only the session at the backend: the person may be admitted again. */
@@ -142,13 +190,19 @@ export class ProgramTokenRepository {
         [key],
       );
       // The account is held by an earlier statement, so that this one sees what ended meanwhile.
-      const [row] = found === undefined ? [] : await tx.query<HeldRow>(HELD, [found.id]);
-      if (row === undefined) {
-        return null;
-      }
-      const { sealedKey, ...grant } = row;
-      return work({ ...grant, refreshKey: this.open(row.id, sealedKey) }, tx);
+      const [row] = found === undefined ? [] : await tx.query<AskedRow>(HELD, [found.id]);
+      return row === undefined ? null : work(this.opened(row), tx);
     });
+  }
+
+  private async readAll(ids: readonly string[]): Promise<(ReadGrant | null)[]> {
+    const rows = await this.database.query<AskedRow>(READ, [ids]);
+    const found = new Map(rows.map((row) => [row.id, this.opened(row)]));
+    return ids.map((id) => found.get(id) ?? null);
+  }
+
+  private opened({ sealedKey, ...grant }: AskedRow): ReadGrant {
+    return { ...grant, refreshKey: this.open(grant.id, sealedKey) };
   }
 
   private seal(id: string, refreshKey: Buffer): Buffer {
