@@ -100,7 +100,7 @@ describe(readResourceServers.name, () => {
     const mounted = '/var/run/secrets/kubernetes.io/serviceaccount';
     const path = join(directory, 'resource-servers.json');
     writeFileSync(path, readFileSync(example, 'utf8').replaceAll(mounted, directory));
-    for (const id of ['relay', 'wiki', 'thumbnails']) {
+    for (const id of ['relay', 'wiki', 'thumbnails', 'notes']) {
       writeFileSync(join(directory, `${id}-client-secret.txt`), `a-client-secret-of-${id}\n`);
     }
     writeFileSync(join(directory, 'ca.crt'), rootCertificates[0] ?? '');
@@ -121,6 +121,7 @@ describe(readResourceServers.name, () => {
       ['thumbnails', 'secret'],
       ['files', 'private-key'],
       ['archive', 'kubernetes'],
+      ['notes', 'secret'],
     ]);
     expect(findings.filter(({ severity }) => severity !== 'notice')).toEqual([]);
   });
