@@ -23,17 +23,35 @@ interface McpProgram {
   readonly revokes?: boolean;
 }
 
-const { probes, programs } = JSON.parse(
-  readFileSync(new URL('../../vectors/mcp-programs.json', import.meta.url), 'utf8'),
-) as {
+/** Requests that a program sent to a stand-in. */
+interface Recording {
+  readonly program: string;
+  /** The day. */
+  readonly recorded: string;
+  readonly clientId: string;
+  readonly redirectUri: string;
+  readonly authorize: string;
+  readonly token: string;
+  /** null = none was sent. */
+  readonly refresh: string | null;
+  readonly revoke: readonly string[];
+}
+
+const vectorsOf = (name: string): unknown =>
+  JSON.parse(readFileSync(new URL(`../../vectors/${name}`, import.meta.url), 'utf8'));
+
+const { probes, programs } = vectorsOf('mcp-programs.json') as {
   readonly probes: readonly { of: string; request: string; status: number }[];
   readonly programs: readonly McpProgram[];
+};
+const { programs: recordings } = vectorsOf('mcp-recordings.json') as {
+  readonly programs: readonly Recording[];
 };
 const HOSTS = [...new Set(programs.map(({ clientId }) => new URL(clientId).hostname))];
 const STATE = 'c3RhdGU';
 const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
 
-describe('programs that speak MCP, by their requests (written by hand)', () => {
+describe('programs that speak MCP, by their requests', () => {
   const directory = certificateDirectory();
   const authority = TestAuthority.root(directory.path, 'Corp');
   const setup = backends([{ id: 'notes', programs: PROGRAMS }]);
@@ -145,6 +163,47 @@ describe('programs that speak MCP, by their requests (written by hand)', () => {
       );
       expect(revoked.status).toBe(200);
       expect((await refresh()).body['error']).toBe('invalid_grant');
+    }
+  });
+
+  it.each(recordings)('answers what $program sent on $recorded', async (recording) => {
+    const { clientId, redirectUri } = recording;
+    const verifier = newVerifier();
+    const parts: Record<string, string> = {
+      ...{ challenge: challengeOf(verifier), verifier },
+      resource: encodeURIComponent(`${resourceOf('notes')}/`),
+    };
+    const filled = (text: string): string =>
+      text.replaceAll(/\{(\w+)\}/g, (_all, name: string) => parts[name] ?? '');
+    const token = await tokenOf(server, makeDeviceKey());
+    const { headers } = await call(server, 'GET', filled(recording.authorize));
+    const [, request = ''] = String(headers['location']).split('/app/authorize#');
+    const { body, status } = await call(server, 'POST', `/v1/oauth/requests/${request}`, {
+      token,
+      body: { clientId, redirectUri, scopes: ['notes:read'] },
+    });
+    expect(status).toBe(200);
+    const answer = new URL(String(body['redirectTo']));
+    const asked = new URL(recording.authorize, 'https://gate.example.com').searchParams;
+    expect(answer.href.startsWith(redirectUri)).toBe(true);
+    expect(answer.searchParams.get('state')).toBe(asked.get('state'));
+    parts['code'] = answer.searchParams.get('code') ?? '';
+
+    const redeemed = await post('/v1/oauth/token', filled(recording.token));
+    expect(redeemed.body).toMatchObject({ token_type: 'Bearer', scope: 'notes:read' });
+    parts['access'] = String(redeemed.body['access_token']);
+    parts['refresh'] = String(redeemed.body['refresh_token']);
+    if (recording.refresh !== null) {
+      const refreshed = await post('/v1/oauth/token', filled(recording.refresh));
+      expect(refreshed.body).toMatchObject({ token_type: 'Bearer', scope: 'notes:read' });
+    }
+    for (const form of recording.revoke) {
+      const { status: revoked } = await post('/v1/oauth/revoke', filled(form));
+      expect(revoked).toBe(form.includes('access_token') ? 400 : 200);
+    }
+    if (recording.refresh !== null && recording.revoke.length > 0) {
+      const refused = await post('/v1/oauth/token', filled(recording.refresh));
+      expect(refused.body['error']).toBe('invalid_grant');
     }
   });
 
