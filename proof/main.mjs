@@ -8,7 +8,7 @@ const isNightly = process.argv.includes('--nightly');
 const seed = process.env.GATEHOUSE_PROOF_SEED ?? String(Date.now());
 const searches = isNightly
   ? Object.keys(SEARCHES)
-  : ['slice', 'single', 'checks', 'vouched', 'guard'];
+  : ['slice', 'single', 'checks', 'vouched', 'guard', 'grant'];
 const samples = isNightly ? 20_000 : 1000;
 const traces = isNightly ? 1000 : 200;
 const histories = isNightly ? 100 : 20;

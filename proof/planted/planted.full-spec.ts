@@ -7,7 +7,7 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
 describe('planted bugs', () => {
   const planted = readPlanted();
-  const invariants = ['revocation.qnt', 'guard.qnt'].flatMap((file) => {
+  const invariants = ['revocation.qnt', 'guard.qnt', 'grant.qnt'].flatMap((file) => {
     const source = readFileSync(`${ROOT}proof/${file}`, 'utf8');
     return (/val invariants = and \{([^}]+)\}/.exec(source)?.[1] ?? '')
       .split(',')

@@ -21,6 +21,7 @@ export const SEARCHES = {
   // It has too many states to know all of them.
   pair: { file: INSTANCES, alike: REPLICAS.two, mostSteps: 13 },
   guard: { file: fileOf('guard.qnt'), alike: [] },
+  grant: { file: fileOf('grant.qnt'), alike: [] },
 };
 
 /**

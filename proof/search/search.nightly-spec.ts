@@ -56,7 +56,7 @@ describe('the search', () => {
     expect(found).toMatchObject({ states: 3, depth: 1, isComplete: false, violation: null });
   });
 
-  it.each(['slice', 'guard'] as const)('proves the invariants of %s', (name) => {
+  it.each(['slice', 'guard', 'grant'] as const)('proves the invariants of %s', (name) => {
     const { states, transitions, isComplete, violation } = exploreInstance(name);
     expect({ isComplete, violation }).toEqual({ isComplete: true, violation: null });
     const [, ...counts] =

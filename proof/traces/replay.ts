@@ -5,6 +5,7 @@ import type { OffboardingFixture } from '../../test/fixtures/offboarding-fixture
 import { begin, finalize, unlink } from '../../test/fixtures/provider-login-fixture.js';
 import { postForm } from '../../test/fixtures/resource-server-fixture.js';
 import { connect, type LiveClient } from '../../test/helpers/client-live.js';
+import { sessionIdOf } from '../../test/fixtures/sessions-fixture.js';
 import {
   call,
   logIn,
@@ -16,7 +17,8 @@ import { DeviceCalls, type NewDevice } from '../../test/helpers/device-calls.js'
 import { waitFor } from '../../test/helpers/wait.js';
 import type { DrivenReplica } from './driven-replica.js';
 import type { ModelState, Step } from './itf.js';
-import type { ReplayedBackend } from './replayed-backend.js';
+import { PROGRAM, type ReplayedBackend } from './replayed-backend.js';
+import { ReplayedProgram } from './replayed-program.js';
 
 /** The length of a tick of the model, half of AUTH_ACCESS_CACHE_SECONDS. */
 export const TICK_MS = 5000;
@@ -47,6 +49,7 @@ interface ReplayedPerson {
 export class Replay {
   /** Answers and connections that were compared with the model. */
   compared = 0;
+  private readonly program: ReplayedProgram;
   private readonly tokens = new Map<string, string>();
   private readonly connections: Connection[] = [];
   private device: NewDevice | null = null;
@@ -59,7 +62,9 @@ export class Replay {
     private readonly administrator: string,
     private readonly person: ReplayedPerson,
     private readonly backend: ReplayedBackend,
-  ) {}
+  ) {
+    this.program = new ReplayedProgram(backend);
+  }
 
   static async begin(
     fixture: OffboardingFixture,
@@ -93,6 +98,7 @@ export class Replay {
         replica?.order('publish', this.person.accountId),
       );
       await this.compareBackend();
+      this.compared += this.program.compared;
     } catch (cause) {
       const logs = Object.values(this.replicas).map(({ server }) => server.logs().slice(-2000));
       const message = ['The server differs from the model:', ...taken, ...logs].join('\n');
@@ -144,6 +150,21 @@ export class Replay {
       const judged = { before: this.before, reaches: reaches(this.before, name) };
       return this.backend.exchange(server, session, this.token(session), judged);
     },
+    grant: ({ server }, session, { state, replica: name }) => {
+      const { before } = this;
+      ok(before !== null);
+      const isGranted = state.atBackend[PROGRAM] === 'open';
+      const approve = (): Promise<void> =>
+        this.program.approve(server, this.token(session), { before, isGranted });
+      return isGranted ? this.compareUpdates(state, name, approve) : approve();
+    },
+    refresh: ({ server }, _session, { replica: name }) => {
+      ok(this.before !== null);
+      return this.program.refresh(server, this.before, reaches(this.before, name));
+    },
+    giveBack: (replica) => this.act(replica, () => this.program.giveBack(replica.server)),
+    endSession: (replica, session) =>
+      this.administer(replica, 'DELETE', `/sessions/${sessionIdOf(this.token(session))}`),
     sweep: (replica) => replica.order('sweep'),
     tick: async () => this.tick(TICK_MS),
     jump: async (replica) => replica.clock.jump(LONG_MS),

@@ -5,7 +5,9 @@ import {
   endedIn,
   type EventStreamFixture,
 } from '../../test/fixtures/event-stream-fixture.js';
+import { PROGRAMS } from '../../test/fixtures/programs-fixture.js';
 import {
+  basic,
   exchangeForm,
   postForm,
   type Backends,
@@ -16,13 +18,15 @@ import { waitFor } from '../../test/helpers/wait.js';
 import type { ModelState } from './itf.js';
 
 /** The backend of every trace. Its tokens outlive the clocks of one. */
-export const BACKEND = { id: 'relay', maxTokenSeconds: 900 };
+export const BACKEND = { id: 'relay', maxTokenSeconds: 900, programs: PROGRAMS };
+/** The name of the program in the model. */
+export const PROGRAM = 'program';
 
-/** The sessions of one trace at a backend. */
+/** The sessions of one trace at a backend, and that of the program. */
 export class ReplayedBackend {
   /** Answers and ends that were compared with the model. */
   compared = 0;
-  /** The newest token, by session. */
+  /** The newest token, by session or program. */
   private readonly tokens = new Map<string, string>();
   private readonly opened = new Set<string>();
   private readonly ended: string[] = [];
@@ -51,14 +55,18 @@ export class ReplayedBackend {
     strictEqual(status, expected, `the exchange of ${session} was answered ${status}: ${text}`);
     this.compared += 1;
     if (status === 200) {
-      const known = this.tokens.get(session);
-      const issued = String(body['access_token']);
-      const isSame = known !== undefined && sidOf(known) === sidOf(issued);
-      strictEqual(isSame, before.atBackend[session] === 'open', `${session} has the same session`);
-      ok(isSame || !this.opened.has(sidOf(issued)), 'an ended session at the backend returned');
-      this.opened.add(sidOf(issued));
-      this.tokens.set(session, issued);
+      this.takeToken(session, String(body['access_token']), before);
     }
+  }
+
+  /** Compares the session that a new token names with that of the last one. */
+  takeToken(holder: string, issued: string, before: ModelState): void {
+    const known = this.tokens.get(holder);
+    const isSame = known !== undefined && sidOf(known) === sidOf(issued);
+    strictEqual(isSame, before.atBackend[holder] === 'open', `${holder} has the same session`);
+    ok(isSame || !this.opened.has(sidOf(issued)), 'an ended session at the backend returned');
+    this.opened.add(sidOf(issued));
+    this.tokens.set(holder, issued);
   }
 
   /** Notes the sessions at the backend that an act ended, and waits for their events in the log. */
@@ -77,22 +85,44 @@ export class ReplayedBackend {
   }
 
   /**
-   * Compares a proxied request with the newest token of each session. Nothing of this backend is in
-   * the memory of the replica before, so the answer comes from the database.
+   * Compares a proxied request with the newest token of each session, and what the backend is answered
+   * about that of the program. Nothing of this backend is in the memory of the replica before, so the
+   * answer comes from the database.
    */
   async compareAnswers(server: Target, state: ModelState, reaches: boolean): Promise<void> {
-    for (const [session, token] of this.tokens) {
-      const isAdmitted = isAlive(state, session) && state.atBackend[session] === 'open';
-      const path = `/v1/oauth/forward-auth/${BACKEND.id}`;
-      const { status, text } = await call(server, 'GET', path, {
-        token,
-        headers: fromSomewhere(),
-      });
-      const judged = isAdmitted ? [200] : [401, 403];
-      const expected = reaches ? judged : [503];
-      ok(expected.includes(status), `${session} at the backend was answered ${status}: ${text}`);
+    for (const [holder, token] of this.tokens) {
+      const isOpen = state.atBackend[holder] === 'open';
+      if (holder === PROGRAM) {
+        await this.compareProgram(server, token, { isOpen, reaches });
+      } else {
+        const isAdmitted = isAlive(state, holder) && isOpen;
+        const path = `/v1/oauth/forward-auth/${BACKEND.id}`;
+        const { status, text } = await call(server, 'GET', path, {
+          token,
+          headers: fromSomewhere(),
+        });
+        const judged = isAdmitted ? [200] : [401, 403];
+        const expected = reaches ? judged : [503];
+        ok(expected.includes(status), `${holder} at the backend was answered ${status}: ${text}`);
+      }
       this.compared += 1;
     }
+  }
+
+  private async compareProgram(
+    server: Target,
+    token: string,
+    { isOpen, reaches }: { readonly isOpen: boolean; readonly reaches: boolean },
+  ): Promise<void> {
+    const credentials = basic(BACKEND.id, this.setup.secretOf(BACKEND.id));
+    const { status, body, text } = await postForm(
+      server,
+      '/v1/oauth/introspect',
+      { token },
+      credentials,
+    );
+    strictEqual(status, reaches ? 200 : 503, `the introspection was answered ${status}: ${text}`);
+    strictEqual(body['active'], reaches ? isOpen : undefined, 'the program is active');
   }
 
   /** Takes the events of this trace; those of earlier ones were taken by them. */

@@ -9,6 +9,7 @@ import { readEnvironment } from '../../dist/server/config/config.module.js';
 import { resolveSettings } from '../../dist/server/config/resolve-settings.js';
 import { createApp } from '../../dist/server/create-app.js';
 import { ResourceJudgementJob } from '../../dist/server/event-streams/resource-judgement.job.js';
+import { ProgramJudgementJob } from '../../dist/server/programs/ends/program-judgement.job.js';
 import { ConnectionSweepService } from '../../dist/server/updates/connection-sweep.service.js';
 import { LiveConnectionsService } from '../../dist/server/updates/live-connections.service.js';
 
@@ -58,8 +59,9 @@ const ORDERS = {
   sweep: () => find(ConnectionSweepService).sweep(),
   /** Waits for the check that a message began. */
   settle: () => find(ConnectionSweepService).running,
-  /** Waits for the run that a change of an identity began. */
-  judge: () => find(ResourceJudgementJob).run(),
+  /** Waits for the runs that a change of an identity began. */
+  judge: () =>
+    Promise.all([ResourceJudgementJob, ProgramJudgementJob].map((job) => find(job).run())),
   publish: (accountId) =>
     find(LiveConnectionsService).publish(accountId, 1, { t: 'identities-changed' }),
   announce: (accountId) => {
@@ -70,6 +72,6 @@ const ORDERS = {
 
 process.on('message', async ({ id, order, value }) => {
   const result = await ORDERS[order](value);
-  process.send({ id, result: result ?? null });
+  process.send({ id, result: typeof result === 'number' ? result : null });
 });
 new Logger('Replica').log(`Listening on ${await app.getUrl()}`);

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { AdminTokensFile } from '../../test/fixtures/admin-fixture.js';
 import { EventStreamFixture } from '../../test/fixtures/event-stream-fixture.js';
 import { OffboardingFixture } from '../../test/fixtures/offboarding-fixture.js';
+import { PROGRAM_ENV } from '../../test/fixtures/programs-fixture.js';
 import { backends } from '../../test/fixtures/resource-server-fixture.js';
 import { BEHIND_PROXY } from '../../test/helpers/device-calls.js';
 import { DrivenReplica } from './driven-replica.js';
@@ -32,6 +33,7 @@ describe('traces of the model (two replicas)', () => {
     const env = {
       ...BEHIND_PROXY,
       ...setup.env,
+      ...PROGRAM_ENV,
       AUTH_ACCESS_CACHE_SECONDS: String((2 * TICK_MS) / 1000),
       AUTH_FRESH_LOGIN_SECONDS: '0',
       AUTH_OFFBOARDING_ENABLED: 'false',
