@@ -89,8 +89,8 @@ describe('The first start with the embedded database', () => {
   });
 
   it.each([
-    ['before the first file', 'fs.openSync', 1],
-    ['between two files', 'fs.openSync', 300],
+    ['before the first file', 'fs.writeFileSync', 1],
+    ['between two files', 'fs.writeFileSync', 300],
     ['before the directory gets its name', 'fs.promises.rename', 1],
   ])('starts over when an earlier start was killed %s', async (_when, operation, count) => {
     const killed = node(
