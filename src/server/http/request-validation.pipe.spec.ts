@@ -1,6 +1,13 @@
 import { ValidationPipe, type ArgumentMetadata, type Type } from '@nestjs/common';
 import { Type as TypeOf } from 'class-transformer';
-import { IsArray, IsInt, IsOptional, IsString, ValidateNested } from 'class-validator';
+import {
+  getMetadataStorage,
+  IsArray,
+  IsInt,
+  IsOptional,
+  IsString,
+  ValidateNested,
+} from 'class-validator';
 import { OpaqueJson, RequestValidationPipe } from './request-validation.pipe.js';
 
 class Member {
@@ -67,6 +74,11 @@ describe(RequestValidationPipe.name, () => {
 
   it.each(['null', '[]', '"x"', '7'])('refuses the body %s', async (json) => {
     await expect(parse(json)).rejects.toMatchObject({ code: 'invalid-request' });
+  });
+
+  it('searches the rules of a class once', () => {
+    const rulesOf = () => getMetadataStorage().getTargetValidationMetadatas(Team, '', false, false);
+    expect(rulesOf()).toBe(rulesOf());
   });
 
   it('leaves a pipe of Nest that was built before as it is', async () => {
