@@ -248,13 +248,19 @@ function KeyStep({ provider, answer, proof, isNew, choose, ...props }: KeyStepPr
   };
   const [isByCode, showCode] = useState(false);
   const name = useProviderName(provider);
+  const [login, showLogin] = useState<string | null>(null);
+  useEffect(() => {
+    // Without the name, the page names the provider alone.
+    const proven = { pending: answer.pending, proof };
+    void external.loginOf(provider, proven).then(showLogin, () => undefined);
+  }, []);
   if (isByCode) {
     return <CodeSignIn startSession={startSession} close={cancel} />;
   }
   return (
     <section aria-labelledby="finish">
       <h1 id="finish">{isNew ? newKey.title : newKey.open}</h1>
-      {!isNew && <p>{newKey.provider(name)}</p>}
+      {!isNew && <p>{newKey.provider(name, login)}</p>}
       {isNew ? <NewKeyForm use={use} /> : <KeyForm {...{ use, create }} isScanned />}
       {answer.kind === 'known' && <WithoutKey name={name} useDevice={() => showCode(true)} />}
       <div class="row">

@@ -64,8 +64,8 @@ export const de: Messages = {
     withThis: 'Konto mit diesem Schlüssel erstellen',
     haveOne: 'Ich habe schon einen Geräteschlüssel',
     haveNone: 'Ich habe keinen Geräteschlüssel',
-    provider: (name) =>
-      `Sie haben sich über ${name} angemeldet. Zu diesem Konto gehört auch ein Geräteschlüssel, den dieser Browser nicht hat.`,
+    provider: (name, login) =>
+      `Sie haben sich über ${name}${login === null ? '' : ` als ${login}`} angemeldet. Zu diesem Konto gehört auch ein Geräteschlüssel, den dieser Browser nicht hat.`,
     open: 'Konto in diesem Browser öffnen',
     checksum:
       'Die letzten sechs Zeichen sind eine Prüfsumme: Ein Schlüssel mit Tippfehler wird erkannt, bevor etwas gesendet wird.',

@@ -65,8 +65,8 @@ export const en = {
     withThis: 'Create an account with this key',
     haveOne: 'I already have a device key',
     haveNone: 'I have no device key',
-    provider: (name: string) =>
-      `You signed in through ${name}. This account also has a device key, and this browser does not have it.`,
+    provider: (name: string, login: string | null) =>
+      `You signed in through ${name}${login === null ? '' : ` as ${login}`}. This account also has a device key, and this browser does not have it.`,
     open: 'Open your account in this browser',
     checksum:
       'The last six characters are a checksum: a key with a typing mistake is refused before anything is sent.',

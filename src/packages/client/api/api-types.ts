@@ -856,6 +856,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/auth/external/{provider}/pending": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** The person that a pending login proved; finishes nothing. */
+        post: operations["ProviderLoginController_describe"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/auth/external/{provider}/pending/{pending}": {
         parameters: {
             query?: never;
@@ -1378,6 +1395,16 @@ export interface components {
             pending: string;
             /** @description The secret whose hash the login began with. */
             proof: string;
+        };
+        PendingProofDto: {
+            /** @description The `pending` of the return address. */
+            pending: string;
+            /** @description The secret whose hash the login began with. */
+            proof: string;
+        };
+        PendingIdentityDto: {
+            /** @description The person's login name at the provider; null if the provider names none. */
+            login: string | null;
         };
         /**
          * @description For programs.
@@ -5907,6 +5934,76 @@ export interface operations {
             };
             /** @description `restore-required` */
             409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDto"];
+                };
+            };
+            /** @description `payload-too-large` */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDto"];
+                };
+            };
+            /** @description `unsupported-media-type` */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDto"];
+                };
+            };
+            /** @description `rate-limited` */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDto"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDto"];
+                };
+            };
+        };
+    };
+    ProviderLoginController_describe: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                provider: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PendingProofDto"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PendingIdentityDto"];
+                };
+            };
+            /** @description `invalid-request`, `invalid-pending`, `invalid-proof` */
+            400: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -61,6 +61,16 @@ export class ExternalLoginRoutes {
     return this.routes.send(route, { path: { provider }, body: finish });
   }
 
+  /**
+   * Returns the login name of the person that the provider named, null if it named none. The login
+   * can be finished afterwards.
+   */
+  async loginOf(provider: string, proven: Required<ExternalFinish>): Promise<string | null> {
+    const route = 'POST /v1/auth/external/{provider}/pending';
+    const { login } = await this.routes.send(route, { path: { provider }, body: proven });
+    return login;
+  }
+
   /** Cancels a login that will not be finished; also succeeds where it does not exist. */
   async giveUp(provider: string, pending: string): Promise<void> {
     const route = 'DELETE /v1/auth/external/{provider}/pending/{pending}';

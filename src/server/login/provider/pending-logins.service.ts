@@ -79,6 +79,19 @@ export class PendingLoginsService {
     return pending;
   }
 
+  /**
+   * Reads a login without finishing it.
+   * @throws AppError `invalid-pending` if it does not exist, or belongs to another provider
+   */
+  async read(provider: string, pending: string): Promise<PendingContents> {
+    const now = new Date(this.runtime.clock.now());
+    const contents = await this.flows.read<PendingContents>('external-pending', pending, now);
+    if (contents?.provider !== provider) {
+      throw new AppError('invalid-pending');
+    }
+    return contents;
+  }
+
   /** Takes the login in the transaction of `work`: one of concurrent calls, and no refused one. */
   use<Result>(
     provider: string,

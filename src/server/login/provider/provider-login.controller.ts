@@ -1,4 +1,4 @@
-import { Body, Controller, Delete, Get, Param, Post, Query, Req, UseGuards } from '@nestjs/common';
+import { Body, Controller, Delete, Get, HttpCode, Param, Post, Query, Req, UseGuards } from '@nestjs/common';
 import { ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import { invalidRequest } from '../../../common/errors.js';
@@ -11,10 +11,12 @@ import { LoginRateGuard } from '../../auth/login-rate.guard.js';
 import { Public } from '../../auth/route-access.js';
 import { loginOrigin } from '../../auth/sessions/login-origin.js';
 import type { Login } from '../../auth/sessions/session-issuer.service.js';
-import { PendingLoginsService, type FlowOwner } from './pending-logins.service.js';
+import { checkFlowOwner, PendingLoginsService, type FlowOwner } from './pending-logins.service.js';
 import {
   FinalizeDto,
   FinalizeKeylessDto,
+  PendingIdentityDto,
+  PendingProofDto,
   StartAnswerDto,
   StartLoginDto,
 } from './provider-login.dto.js';
@@ -112,6 +114,20 @@ export class ProviderLoginController {
     @Req() request: FastifyRequest,
   ): Promise<Login> {
     return this.keyless.finish(provider, body, loginOrigin(request, body.client));
+  }
+
+  @ApiOperation({ summary: 'The person that a pending login proved; finishes nothing.' })
+  @Post('pending')
+  @HttpCode(200)
+  @Answers(PendingIdentityDto)
+  @Refuses('invalid-request', 'invalid-pending', 'invalid-proof', 'unavailable')
+  async describe(
+    @Param('provider') provider: string,
+    @Body() { pending, proof }: PendingProofDto,
+  ): Promise<PendingIdentityDto> {
+    const { holder, facts } = await this.pendings.read(provider, pending);
+    checkFlowOwner(holder, proof, null);
+    return { login: facts.login };
   }
 
   @ApiOperation({ summary: 'Drops a pending login, existing or not.' })

@@ -1,4 +1,4 @@
-import { ApiProperty } from '@nestjs/swagger';
+import { ApiProperty, PickType } from '@nestjs/swagger';
 import { Type } from 'class-transformer';
 import { IsIn, IsInt, IsOptional, IsString, Length, Max, Min } from 'class-validator';
 import { OptionalText, Text } from '../../http/text-field.js';
@@ -77,6 +77,17 @@ export class FinalizeKeylessDto extends LoginClientDto {
 
   @Text(1024, { description: 'The secret whose hash the login began with.' })
   proof!: string;
+}
+
+export class PendingProofDto extends PickType(FinalizeKeylessDto, ['pending', 'proof']) {}
+
+export class PendingIdentityDto {
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    description: "The person's login name at the provider; null if the provider names none.",
+  })
+  login!: string | null;
 }
 
 /** A JWK Set (RFC 7517, 5). */

@@ -175,6 +175,31 @@ describe('a pending login', () => {
     expect(refusalOf(connected)).toEqual({ status: 400, code: 'invalid-pending' });
   });
 
+  it('names its person to the holder of the proof alone, and can still be finished', async () => {
+    const { pending, proof } = await pendingOf('klara');
+    const describe = (provider: string, body: object) =>
+      call(server, 'POST', `/v1/auth/external/${provider}/pending`, { body });
+    for (const wrong of [{ pending }, { pending, proof: '' }, { pending, proof: hashOf(proof) }]) {
+      const { status, text } = await describe('okta', wrong);
+      expect({ status, isNamed: text.includes('klara') }).toEqual({ status: 400, isNamed: false });
+    }
+    for (const [provider, of] of [
+      ['acme', pending],
+      ['okta', 'nothing'],
+    ] as const) {
+      const refused = await describe(provider, { pending: of, proof });
+      expect(refusalOf(refused)).toEqual({ status: 400, code: 'invalid-pending' });
+    }
+    expect(await describe('okta', { pending, proof })).toMatchObject({
+      status: 200,
+      body: { login: 'klara' },
+    });
+    const finished = await finalize(server, pending, makeDeviceKey(), { proof });
+    expect(finished.body).toMatchObject({ created: true });
+    const late = await describe('okta', { pending, proof });
+    expect(refusalOf(late)).toEqual({ status: 400, code: 'invalid-pending' });
+  });
+
   it('can be cancelled, whether it exists or not', async () => {
     const { pending, proof } = await pendingOf('jana');
     for (const path of [pending, pending, 'nothing', '%00']) {

@@ -49,7 +49,7 @@ async function signInAgain(person: string): Promise<Visitor> {
   const browser = await visit(`${fixture.server.url}/app`);
   await signInThroughProvider(browser, person);
   await sees(browser, 'Open your account in this browser');
-  await sees(browser, 'You signed in through The okta provider.');
+  await sees(browser, `You signed in through The okta provider as ${person}.`);
   return browser;
 }
 

@@ -19,6 +19,7 @@ import {
 import { backends } from '../../../fixtures/resource-server-fixture.js';
 import { call } from '../../../helpers/client.js';
 import { createAccount, open, sees, seesAccount, tokenOf } from '../account-page-acts.js';
+import { PageScreenshots } from '../page-screenshots.js';
 
 const setup = backends([{ id: 'notes', name: 'Notes', programs: PROGRAMS }]);
 const port = await freePort();
@@ -43,6 +44,7 @@ afterAll(async () => {
   setup.remove();
 });
 
+const screenshots = await PageScreenshots.open('programs');
 const visit = useChromium();
 
 inChromium('a request of a program on the account page', () => {
@@ -67,11 +69,13 @@ inChromium('a request of a program on the account page', () => {
     const verifier = newVerifier();
     const visitor = await visit(await begin(verifier));
     await sees(visitor, 'A program wants to act for you.');
+    await screenshots.check(visitor, 'sign-in');
     await visitor.press('Create an account');
     await visitor.page.getByLabel('I saved the key').check();
     await visitor.press('Create the account');
     await sees(visitor, 'Allow Inspector?');
     await sees(visitor, 'a program on this computer');
+    await screenshots.check(visitor, 'consent');
     const token = await tokenOf(visitor);
     expect(await visitor.page.getByLabel('Read your notes').isDisabled()).toBe(true);
     await visitor.page.getByLabel('Change your notes').uncheck();
@@ -84,6 +88,7 @@ inChromium('a request of a program on the account page', () => {
     await visitor.page.goto(`${server.url}/app/`);
     await open(visitor, 'Devices and sessions');
     await sees(visitor, 'at Notes');
+    await screenshots.check(visitor, 'devices');
     await visitor.press('End: Inspector');
     await sees(visitor, 'The access of the program was ended.');
     expect(await programsOf(server, token)).toEqual([]);
@@ -118,7 +123,7 @@ inChromium('a request of a program on the account page', () => {
     expect(visitor.browserErrors).toEqual([]);
   });
 
-  it('is cancelled, and the program is told so', async () => {
+  it('answers access_denied to the program after Cancel', async () => {
     const visitor = await signedIn();
     await visitor.page.goto(await begin(newVerifier()));
     await visitor.press('Cancel');
@@ -134,11 +139,13 @@ inChromium('a request of a program on the account page', () => {
     await call(server, 'DELETE', `/v1/oauth/requests/${id}`, { token });
     await visitor.page.goto(address);
     await sees(visitor, 'or its ten minutes are over');
+    await screenshots.check(visitor, 'over');
     await visitor.press('To your account');
     await seesAccount(visitor);
     await visitor.page.goto(`${server.url}/app/authorize#error=invalid-redirect`);
     await visitor.page.reload();
     await sees(visitor, 'did not register the address');
     await sees(visitor, 'Start again in the program.');
+    await screenshots.check(visitor, 'refused');
   });
 });
