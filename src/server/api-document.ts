@@ -46,7 +46,8 @@ const BODY: readonly ErrorCode[] = [
 export function buildApiDocument(app: NestFastifyApplication): OpenAPIObject {
   return buildDocument(app, {
     title: 'Gatehouse',
-    description: 'Authentication policy and push tokens for clients that run sessions.',
+    description:
+      'Sign-in and access for apps, command-line tools and backends. Routes with a lock need the token of a login: press **Authorize** to see how to get one. `GET /v1/features`, which needs none, says what this server allows.',
     authentication:
       'The `token` of a login. `POST /v1/auth/challenge` returns a challenge, and `POST /v1/auth` a token for its signature with the device key; `docs/connect-a-client.md` has a program that does both. Send it as `Authorization: Bearer <token>`. To try the routes on this page, press **Authorize** and paste a token: what you send then acts on your account.',
     accessOf: accountAccess,

@@ -30,7 +30,8 @@ function Refused({ code, close }: { readonly code: string; readonly close: () =>
   const known: Readonly<Record<string, string>> = errors;
   return (
     <section aria-labelledby="program">
-      <h1 id="program">{Object.hasOwn(known, code) ? known[code] : errors.other}</h1>
+      <h1 id="program">{request.refused}</h1>
+      <p>{Object.hasOwn(known, code) ? known[code] : errors.other}</p>
       <p>{request.restart}</p>
       <div class="row">
         <button type="button" onClick={close}>

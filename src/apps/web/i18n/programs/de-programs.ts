@@ -21,6 +21,7 @@ export const dePrograms: ProgramMessages = {
     againHint:
       'Um ein Programm zu erlauben, müssen Sie sich in den letzten 15 Minuten angemeldet haben.',
     toAccount: 'Zu Ihrem Konto',
+    refused: 'Diese Anfrage kann nicht beantwortet werden',
     restart: 'Beginnen Sie im Programm von vorn.',
     forProgram:
       'Ein Programm möchte für Sie handeln. Melden Sie sich an, um zu sehen, worum es bittet.',

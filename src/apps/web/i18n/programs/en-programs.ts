@@ -18,6 +18,7 @@ export const enPrograms = {
     again: 'Sign in again',
     againHint: 'To allow a program you need a sign-in of the last 15 minutes.',
     toAccount: 'To your account',
+    refused: 'This request cannot be answered',
     restart: 'Start again in the program.',
     forProgram: 'A program wants to act for you. Sign in to see what it asks for.',
   },
