@@ -27,6 +27,7 @@ const PUBLIC = [
   'POST /v1/auth/challenge',
   'POST /v1/auth/external/:provider/finalize',
   'POST /v1/auth/external/:provider/finalize-keyless',
+  'POST /v1/auth/external/:provider/pending',
   'POST /v1/auth/mtls',
   'POST /v1/auth/mtls/claim',
   'POST /v1/auth/providers/github/webhook',
