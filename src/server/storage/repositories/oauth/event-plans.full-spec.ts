@@ -1,19 +1,20 @@
-import type { PoolClient } from 'pg';
 import { createStore, type Store } from '../../../../../test/fixtures/programs/store-fixture.js';
 import { runSql } from '../../../../../test/fixtures/programs/services-fixture.js';
+import {
+  type Executed,
+  expectFewRows,
+  openRecorded,
+} from '../../../../../test/fixtures/statement-plans-fixture.js';
 import { Random } from '../../../../common/runtime/random.js';
-import { resolveSettings } from '../../../config/resolve-settings.js';
-import { dataSourceOptions } from '../../data-source.js';
 import { DatabaseService } from '../../database.service.js';
 import { EventStreamEntity } from '../../entities/event-stream.entity.js';
-import { ServerDataSource } from '../../server-data-source.js';
+import type { ServerDataSource } from '../../server-data-source.js';
 import { EventRetentionRepository } from './event-retention.repository.js';
 import { EventStatisticsRepository, MAX_WAITING } from './event-statistics.repository.js';
 import { EventStreamRepository } from './event-stream.repository.js';
 import { ResourceJudgementRepository } from './resource-judgement.repository.js';
 import { SecurityEventRepository } from './security-event.repository.js';
 
-const { storage } = resolveSettings({}).settings;
 const EVENTS = 100_000;
 const STREAMS = 100;
 const SESSIONS = 20_000;
@@ -25,10 +26,6 @@ const TABLES = [
 ];
 /** A page, its acknowledgements and causes, each read a few times. No statement reads a table. */
 const MOST_ROWS = 3000;
-
-/** Its own page, and levels of the indexes that lead to it or list it. */
-const PAGES_A_ROW = 25;
-const FIXED_PAGES = 100;
 
 /** Transaction numbers that have passed, because events are in the order of their transactions. */
 const BURN = `
@@ -50,26 +47,6 @@ const FILL = [
   `INSERT INTO event_stream (id, resource_server, created_at, polled_at, position)
    SELECT gen_random_uuid(), 'relay', now(), now(), 0 FROM generate_series(1, ${STREAMS})`,
 ];
-
-interface PlanNode {
-  readonly 'Node Type': string;
-  readonly 'Relation Name'?: string;
-  readonly 'Actual Rows': number;
-  readonly 'Actual Loops': number;
-  readonly 'Rows Removed by Filter'?: number;
-  readonly 'Rows Removed by Join Filter'?: number;
-  readonly 'Shared Hit Blocks': number;
-  readonly 'Shared Read Blocks': number;
-  readonly Plans?: readonly PlanNode[];
-}
-
-interface Executed {
-  readonly sql: string;
-  /** Rows of tables that it read, returned or not. */
-  readonly rows: number;
-  /** Pages of tables and indexes, because an index can be read whole for one row. */
-  readonly pages: number;
-}
 
 const STATISTICS: readonly (readonly [string, (url: string) => Promise<void>])[] = [
   ['were never analysed', () => Promise.resolve()],
@@ -168,12 +145,7 @@ describe.each(STATISTICS)('the event log, in tables that %s', (_name, analyse) =
       await runSql(url, `ALTER TABLE ${table} SET (autovacuum_enabled = off)`);
     }
     await analyse(url);
-    const options = dataSourceOptions({ ...storage, poolSize: 1, statementTimeoutMs: 60_000 });
-    const extra = { ...(options.extra as object), idleTimeoutMillis: 0, maxLifetimeSeconds: 0 };
-    source = new ServerDataSource({ ...options, extra, url });
-    await source.initialize();
-    source.open(true);
-    executed = await recordPlans(source);
+    ({ source, executed } = await openRecorded(url));
     const database = new DatabaseService(source);
     log = new SecurityEventRepository(database);
     const entities = source.getRepository(EventStreamEntity);
@@ -249,50 +221,3 @@ describe.each(STATISTICS)('the event log, in tables that %s', (_name, analyse) =
     ]);
   });
 });
-
-/** Collects the plan of every statement of the only connection, also of those in triggers. */
-async function recordPlans(source: ServerDataSource): Promise<Executed[]> {
-  const runner = source.createQueryRunner();
-  const client = (await runner.connect()) as PoolClient;
-  for (const statement of [
-    `LOAD 'auto_explain'`,
-    'SET auto_explain.log_min_duration = 0',
-    'SET auto_explain.log_analyze = on',
-    'SET auto_explain.log_timing = off',
-    'SET auto_explain.log_buffers = on',
-    'SET auto_explain.log_nested_statements = on',
-    `SET auto_explain.log_format = 'json'`,
-    'SET client_min_messages = log',
-  ]) {
-    await runner.query(statement);
-  }
-  const executed: Executed[] = [];
-  client.on('notice', ({ message = '' }) => {
-    const json = /plan:\n([^]*)$/.exec(message)?.[1];
-    if (json !== undefined) {
-      const { 'Query Text': sql, Plan: plan } = JSON.parse(json) as {
-        'Query Text': string;
-        Plan: PlanNode;
-      };
-      const pages = plan['Shared Hit Blocks'] + plan['Shared Read Blocks'];
-      executed.push({ sql, rows: rowsOf(plan), pages });
-    }
-  });
-  await runner.release();
-  return executed;
-}
-
-function rowsOf(node: PlanNode): number {
-  const removed =
-    (node['Rows Removed by Filter'] ?? 0) + (node['Rows Removed by Join Filter'] ?? 0);
-  const own = node['Relation Name'] === undefined ? 0 : node['Actual Rows'] + removed;
-  const parts = (node.Plans ?? []).reduce((sum, part) => sum + rowsOf(part), 0);
-  return own * node['Actual Loops'] + parts;
-}
-
-function expectFewRows(executed: readonly Executed[], most: number): void {
-  expect(executed.length).toBeGreaterThan(0);
-  const isExpensive = ({ rows, pages }: Executed): boolean =>
-    rows > most || pages > FIXED_PAGES + rows * PAGES_A_ROW;
-  expect(executed.filter(isExpensive)).toEqual([]);
-}

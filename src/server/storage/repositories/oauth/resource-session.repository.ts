@@ -43,7 +43,10 @@ export const PERSON_OF_LOGIN = `
       'email', "facts" ->> 'email') ORDER BY "connected_at", "id")
     FROM "identity" WHERE "identity"."account_id" = "login"."account_id"), '[]') AS "identities"`;
 
-/** Finds a row only if an exchange would leave it as it is. */
+/**
+ * Finds a row only if an exchange would leave it as it is. IS NOT DISTINCT FROM uses no index: that of the rules lists
+ * every session of a backend, and PostgreSQL takes it for the better one in a table that was never analysed.
+ */
 const FIND_OPEN = `
   SELECT "resource_session"."id", "login"."expires_at" AS "expiresAt",
     "login"."authenticatedAt", "login"."method", ${PERSON_OF_LOGIN}
@@ -54,7 +57,8 @@ const FIND_OPEN = `
   WHERE "session_id" = $1 AND "resource_server" = $2
     AND "resource_session"."account_id" = "login"."account_id"
     AND "resource_session"."expires_at" = "login"."expires_at"
-    AND "judge_at" IS NOT DISTINCT FROM $3 AND "rules" = $4 AND "txn" IS NULL`;
+    AND "judge_at" IS NOT DISTINCT FROM $3 AND "rules" IS NOT DISTINCT FROM $4
+    AND "txn" IS NULL`;
 
 const OPEN = `
   WITH "login" AS (
