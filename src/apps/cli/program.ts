@@ -15,7 +15,7 @@ import { channels } from './notify/channels.command.js';
 import { deliveries } from './notify/deliveries.command.js';
 import { notify } from './notify/notify.command.js';
 import { preferences } from './notify/preferences.command.js';
-import { webhook } from './notify/webhook.command.js';
+import { webhook } from './webhook/webhook.command.js';
 import { account } from './operator/account.command.js';
 import { audit } from './operator/audit.command.js';
 import { copy } from './operator/copy.command.js';

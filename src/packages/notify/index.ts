@@ -1,5 +1,5 @@
-export { nextAttemptAt, RETRY_DELAYS_MS } from './delivery/engine.js';
-export type { RetrySchedule, Senders } from './delivery/engine.js';
+export { nextAttemptAt, RETRY_DELAYS_MS } from './delivery/attempt.js';
+export type { RetrySchedule, Senders } from './delivery/attempt.js';
 export { genericDelivery, outcomeOf } from './delivery/delivery.js';
 export type * from './delivery/delivery.js';
 export { ExpoSender, type ExpoSenderOptions } from './push/expo.sender.js';

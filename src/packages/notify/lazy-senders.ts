@@ -1,4 +1,4 @@
-import type { Senders } from './delivery/engine.js';
+import type { Senders } from './delivery/attempt.js';
 import { privateHostsIn } from './environment.js';
 import type { ExpoSender } from './push/expo.sender.js';
 import type { WebPushSender } from './push/web-push.sender.js';

@@ -1,23 +1,14 @@
 import {
-  attemptAlone,
-  DeliveryEngine,
-  RETRY_DELAYS_MS,
-  type DeliveryEngineOptions,
-  type DeliveryStore,
-  type TargetQueue,
-  type Progress,
+  attemptBatch,
+  DEFAULT_SCHEDULE,
+  nextAttemptAt,
+  NO_ANSWER,
+  passed,
+  type RETRY_DELAYS_MS,
   type RetrySchedule,
   type Senders,
-} from './delivery/engine.js';
-import {
-  outcomeOf,
-  targetOf,
-  type AttemptResult,
-  type Delivery,
-  type Outcome,
-  type WebhookDelivery,
-  type WebPushDelivery,
-} from './delivery/delivery.js';
+} from './delivery/attempt.js';
+import { outcomeOf, targetOf, type Delivery, type Outcome } from './delivery/delivery.js';
 import {
   outcomesWithoutSettings,
   planNotification,
@@ -135,120 +126,35 @@ export async function deliver(
   { now = Date.now, signal, schedule = DEFAULT_SCHEDULE }: DeliverOptions = {},
 ): Promise<Outcome[]> {
   const outcomes = new Map<Delivery, Outcome>();
-  const options: DeliveryEngineOptions<MemoryEntry> = {
-    senders: { of: () => senders },
-    complete: ({ delivery }) => delivery,
-    schedule,
-    now,
-    onProgress: (progress) => record(outcomes, progress),
-  };
-  const deliverTo = async (target: readonly Delivery[], first?: AttemptResult): Promise<void> => {
-    const store = new MemoryStore();
-    const engine = new DeliveryEngine(store, options);
-    const claims = store.add(target);
-    await (first === undefined
-      ? engine.attemptClaims(claims)
-      : Promise.all(claims.map((claim) => engine.settle(claim, first))));
-    await engine.drain({ signal });
-  };
-  // Most deliveries succeed at once, and an engine for each would cost a quarter of the time.
-  const deliverAlone = async (delivery: WebhookDelivery | WebPushDelivery): Promise<void> => {
-    const isLate = delivery.expiresAt <= now();
-    const result = isLate ? undefined : await attemptAlone(delivery, senders);
-    if (result?.state === 'sent') {
-      outcomes.set(delivery, outcomeOf(delivery, result, 1));
-    } else {
-      await deliverTo([delivery], result);
+  const deliverBatch = async (batch: readonly Delivery[]): Promise<void> => {
+    let waiting = batch;
+    for (let attempts = 1; waiting.length > 0; attempts += 1) {
+      const isLate = ({ expiresAt }: Delivery): boolean => expiresAt <= now();
+      for (const late of waiting.filter((one) => isLate(one) && !outcomes.has(one))) {
+        outcomes.set(late, expired(late));
+      }
+      const sent = waiting.filter((one) => !isLate(one));
+      const results = await attemptBatch(sent, senders);
+      const nextAt = sent.map((delivery, index) => {
+        const result = results[index] ?? NO_ANSWER;
+        outcomes.set(delivery, outcomeOf(delivery, result, attempts));
+        return nextAttemptAt(delivery, result, attempts, now(), schedule);
+      });
+      waiting = sent.filter((_delivery, index) => nextAt[index] !== null);
+      // The messages of one request are sent together again, when the last of them may be.
+      const at = Math.max(...nextAt.map((one) => one ?? 0));
+      if (waiting.length > 0 && !(await passed(at - now(), signal))) {
+        return;
+      }
     }
   };
   const pushes = deliveries.filter(({ kind }) => kind === 'push');
-  const others = deliveries.filter((delivery) => delivery.kind !== 'push');
-  await Promise.all([deliverTo(pushes), ...others.map(deliverAlone)]);
+  const others = deliveries.filter(({ kind }) => kind !== 'push');
+  await Promise.all([deliverBatch(pushes), ...others.map((one) => deliverBatch([one]))]);
   return deliveries.flatMap((delivery) => outcomes.get(delivery) ?? []);
 }
 
-const DEFAULT_SCHEDULE: RetrySchedule = { delaysMs: RETRY_DELAYS_MS, random: Math.random };
-
-function record(
-  outcomes: Map<Delivery, Outcome>,
-  { entry: { delivery }, attempts, result }: Progress<MemoryEntry>,
-): void {
-  if (result !== null) {
-    outcomes.set(delivery, outcomeOf(delivery, result, attempts));
-  } else if (!outcomes.has(delivery)) {
-    const target = targetOf(delivery);
-    outcomes.set(delivery, {
-      target,
-      deliveryId: delivery.id,
-      state: 'suppressed',
-      reason: 'expired',
-    });
-  }
-}
-
-interface MemoryEntry {
-  readonly attempts: number;
-  readonly delivery: Delivery;
-}
-
-interface Waiting {
-  readonly entry: MemoryEntry;
-  readonly expiresAt: number;
-  readonly dueAt: number;
-}
-
-/** Deliveries to one target, sent in one batch. Retries wait for the last of them. */
-class MemoryStore implements DeliveryStore<Waiting, Waiting> {
-  readonly pushBatchSize = Infinity;
-  private waiting: Waiting[] = [];
-
-  add(deliveries: readonly Delivery[]): readonly Waiting[] {
-    return deliveries.map((delivery) => waitingFor({ attempts: 0, delivery }, 0));
-  }
-
-  tidy(): Promise<void> {
-    return DONE;
-  }
-
-  dueByTarget(): Promise<readonly TargetQueue<Waiting>[]> {
-    const items = this.waiting;
-    this.waiting = [];
-    const isBatched = items[0]?.entry.delivery.kind === 'push';
-    return Promise.resolve([{ isBatched, items }]);
-  }
-
-  claimDelivery(item: Waiting): Promise<Waiting> {
-    return Promise.resolve(item);
-  }
-
-  isResolved(): Promise<boolean> {
-    return NEVER;
-  }
-
-  end(): Promise<void> {
-    return DONE;
-  }
-
-  putBack({ entry }: Waiting, dueAt: number): Promise<void> {
-    const attempts = entry.attempts + 1;
-    this.waiting.push(waitingFor({ ...entry, attempts }, dueAt));
-    return DONE;
-  }
-
-  /** Callers of the library request receipts themselves. */
-  expectReceipt(): Promise<void> {
-    return DONE;
-  }
-
-  nextRoundAt(): Promise<number | null> {
-    const times = this.waiting.map(({ dueAt }) => dueAt);
-    return Promise.resolve(times.length === 0 ? null : Math.max(...times));
-  }
-}
-
-const DONE = Promise.resolve();
-const NEVER = Promise.resolve(false);
-
-function waitingFor(entry: MemoryEntry, dueAt: number): Waiting {
-  return { entry, dueAt, expiresAt: entry.delivery.expiresAt };
+function expired(delivery: Delivery): Outcome {
+  const target = targetOf(delivery);
+  return { target, deliveryId: delivery.id, state: 'suppressed', reason: 'expired' };
 }

@@ -7,7 +7,7 @@ import {
   type WebPushKey,
 } from '../../../src/packages/client/notifications/web-push.js';
 import type { WebPushDelivery } from '../../../src/packages/notify/delivery/delivery.js';
-import type { Senders } from '../../../src/packages/notify/delivery/engine.js';
+import type { Senders } from '../../../src/packages/notify/delivery/attempt.js';
 import { planNotification, renewDelivery } from '../../../src/packages/notify/delivery/plan.js';
 import { resolutionOf } from '../../../src/packages/notify/delivery/resolution.js';
 import { entryFor, readSpoolEntry } from '../../../src/packages/notify/delivery/spool-entry.js';

@@ -4,7 +4,7 @@ import type {
   ReceiptEntry,
   SpoolEntry,
 } from '../../../packages/notify/delivery/spool-entry.js';
-import type { Ending } from '../../../packages/notify/delivery/engine.js';
+import type { Ending } from '../../../packages/notify/delivery/delivery.js';
 import type { SpooledDelivery } from '../../../packages/notify/delivery/spool.js';
 import type { CliContext } from '../command.js';
 import { CliError, refusedError } from '../cli-error.js';

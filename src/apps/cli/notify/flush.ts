@@ -8,7 +8,7 @@ import {
   unlessUnusable,
 } from '../../../common/private-files.js';
 import { genericDelivery } from '../../../packages/notify/delivery/delivery.js';
-import { batchesOf } from '../../../packages/notify/delivery/engine.js';
+import { batchesOf } from '../../../packages/notify/delivery/attempt.js';
 import {
   EVENTS_TARGET,
   RECEIPT_TARGET,

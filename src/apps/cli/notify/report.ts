@@ -1,13 +1,13 @@
 import {
   targetOf,
   type Delivery,
+  type Ending,
   type Outcome,
   type StoredDelivery,
 } from '../../../packages/notify/delivery/delivery.js';
 import { PRIVATE_HOSTS_VARIABLE } from '../../../packages/notify/environment.js';
 import type { DestinationRefused } from '../../../packages/notify/webhook/destination-guard.js';
 import { maskedToken } from '../../../packages/notify/push/push-message.js';
-import type { Progress } from '../../../packages/notify/delivery/engine.js';
 import { EXIT } from '../cli-error.js';
 import { formatTime } from '../output.js';
 
@@ -15,7 +15,7 @@ import { formatTime } from '../output.js';
 export interface ReportLine {
   readonly target: { readonly kind: 'push' | 'webhook'; readonly id: string | null };
   readonly deliveryId: string | null;
-  readonly state: Progress['state'] | Outcome['state'] | 'known';
+  readonly state: Outcome['state'] | Ending['state'] | 'waiting' | 'known';
   readonly attempts?: number;
   readonly code?: string;
   readonly detail?: string;
@@ -38,7 +38,7 @@ export function lineOfOutcome(outcome: Outcome): ReportLine {
   }
 }
 
-interface DeliveryFacts {
+export interface DeliveryFacts {
   readonly state: ReportLine['state'];
   readonly attempts?: number;
   readonly code?: string | null;

@@ -1,20 +1,10 @@
-import type {
-  Delivery,
-  Outcome,
-  AttemptResult,
-} from '../../../packages/notify/delivery/delivery.js';
-import {
-  DeliveryEngine,
-  RETRY_DELAYS_MS,
-  type Ending,
-  type Progress,
-} from '../../../packages/notify/delivery/engine.js';
-import type { DeliveryEntry, SpoolAccount } from '../../../packages/notify/delivery/spool-entry.js';
-import { keyOf, type SpoolName } from '../../../packages/notify/delivery/spool-name.js';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Delivery, Ending, Outcome } from '../../../packages/notify/delivery/delivery.js';
+import type { SpoolAccount } from '../../../packages/notify/delivery/spool-entry.js';
+import { keyOf } from '../../../packages/notify/delivery/spool-name.js';
 import {
   Spool,
   spoolDirectory,
-  type SpooledDelivery,
   type SpooledEvents,
 } from '../../../packages/notify/delivery/spool.js';
 import { PRIVATE_HOSTS_VARIABLE, privateHostsIn } from '../../../packages/notify/environment.js';
@@ -22,13 +12,10 @@ import { LazySenders } from '../../../packages/notify/lazy-senders.js';
 import { deliver } from '../../../packages/notify/notify.js';
 import type { CliContext } from '../command.js';
 import { CliError, EXIT } from '../cli-error.js';
-import { lineOfDelivery, lineOfOutcome, type ReportLine } from './report.js';
+import { AnswerDirectives, DeliveryEngine } from './delivery-engine.js';
+import { lineOfDelivery, lineOfOutcome } from './report.js';
 import { receiversFile, SpoolAccounts, unreadable, type SenderOptions } from './spool-accounts.js';
-import { maskedToken } from '../../../packages/notify/push/push-message.js';
-import { changeChannel } from '../../../packages/notify/settings-changes.js';
-import type { Output } from '../output.js';
-import { announceNewReceivers } from '../receivers/new-receivers.js';
-import { changeSettings } from './settings-document.js';
+import { planAnnouncement } from '../receivers/new-receivers.js';
 
 export type { SenderOptions };
 
@@ -68,12 +55,12 @@ export async function readPermittedHosts(
 /** The spool and its collaborators during one command. */
 export class SenderSession {
   readonly spool: Spool;
-  readonly engine: DeliveryEngine<SpooledDelivery, SpoolName>;
+  readonly engine: DeliveryEngine;
   readonly senders: LazySenders;
   readonly accounts: SpoolAccounts;
   readonly directives: AnswerDirectives;
-  /** The latest result of each attempted or dropped delivery, by id. */
-  readonly lines = new Map<string, ReportLine>();
+  /** The latest result of each delivery, by id. */
+  readonly lines: DeliveryEngine['lines'];
   private readonly announcements: Promise<void>[] = [];
 
   constructor(private readonly context: CliContext<SenderOptions>) {
@@ -81,13 +68,8 @@ export class SenderSession {
     this.senders = new LazySenders(context.environment, context.options.denyPrivate === true);
     this.accounts = new SpoolAccounts(context);
     this.directives = new AnswerDirectives(this.accounts, context.output);
-    this.engine = new DeliveryEngine<SpooledDelivery, SpoolName>(this.spool, {
-      senders: this.senders,
-      complete: (entry) => this.accounts.renew(entry),
-      schedule: { delaysMs: RETRY_DELAYS_MS, random: Math.random },
-      now: Date.now,
-      onProgress: (progress) => this.onProgress(progress),
-    });
+    this.engine = new DeliveryEngine(this.spool, this.senders, this.accounts, this.directives);
+    this.lines = this.engine.lines;
   }
 
   /** Replaces waiting events with their deliveries. */
@@ -112,10 +94,11 @@ export class SenderSession {
     const announce = async (): Promise<void> => {
       const file = receiversFile(this.context, name);
       const account = await this.accounts.get(name);
-      await announceNewReceivers(account, file, async (deliveries) => {
-        const outcomes = await this.attemptOnce(deliveries);
-        return outcomes.some(({ state }) => state === 'sent');
-      });
+      const { deliveries = [], save } = (await planAnnouncement(account, file)) ?? {};
+      const outcomes = await this.attemptOnce(deliveries);
+      if (outcomes.some(({ state }) => state === 'sent')) {
+        await save?.();
+      }
     };
     this.announcements.push(announce().catch(() => undefined));
   }
@@ -167,15 +150,14 @@ export class SenderSession {
 
   /** @param ids of the deliveries to wait for; undefined = all deliveries and events */
   async drain(ids?: ReadonlySet<string>): Promise<void> {
-    const beforeRound = async (): Promise<void> => {
+    for (let at: number | null = 0; at !== null; at = await this.spool.nextRoundAt(ids)) {
+      await sleep(Math.max(0, at - Date.now()));
       this.accounts.clear();
       if (ids === undefined) {
         await this.planWaiting(true);
       }
-    };
-    await beforeRound();
-    await this.engine.round();
-    await this.engine.drain({ ids, beforeRound });
+      await this.engine.round();
+    }
   }
 
   /** Attempts each delivery once, without the spool. */
@@ -204,70 +186,9 @@ export class SenderSession {
       }
     }
   }
-
-  private async onProgress(progress: Progress<DeliveryEntry>): Promise<void> {
-    const { entry, result, state, attempts, code, nextAt } = progress;
-    const detail = result?.state === 'failed' ? result.detail : undefined;
-    const line = lineOfDelivery(entry.delivery, { state, attempts, code, detail, nextAt });
-    this.lines.set(entry.id, line);
-    if (result !== null) {
-      await this.directives.apply(entry, result);
-    }
-  }
 }
 
 const BEING_SENT = { state: 'known', code: 'in-progress' } as const;
 /** Delays between requests to an unreachable server. */
 const FIRST_DELAY_MS = 1_000;
 const LONGEST_DELAY_MS = 30_000;
-
-/** Carries out the directives of answers; a failure is only noted, because the delivery has ended. */
-class AnswerDirectives {
-  constructor(
-    private readonly accounts: SpoolAccounts,
-    private readonly output: Output,
-  ) {}
-
-  async apply({ account, delivery, id }: DeliveryEntry, result: AttemptResult): Promise<void> {
-    const { directive } = result;
-    if (directive === 'delete-token' && delivery.kind !== 'webhook') {
-      await this.deleteToken(account, delivery.token, { deliveryId: id, sentAt: Date.now() });
-    } else if (directive === 'disable-channel' && delivery.kind === 'webhook') {
-      await this.acting(id, () => this.disableChannel(account, delivery.channelId));
-    }
-  }
-
-  /** Removes a token that the push service reports as unregistered. */
-  async deleteToken(
-    account: SpoolAccount,
-    token: string,
-    { deliveryId, sentAt }: { readonly deliveryId: string; readonly sentAt: number },
-  ): Promise<void> {
-    await this.acting(deliveryId, async () => {
-      const { client } = (await this.accounts.get(account)).current;
-      const saved = (await client.pushTokens()).find((one) => one.token === token);
-      // The app may have registered it again since.
-      if (saved !== undefined && saved.updatedAt <= sentAt) {
-        await client.removePushToken(token);
-        this.output.note(`Removed the push token ${maskedToken(token)}: no device has it.`);
-      }
-    });
-  }
-
-  private async disableChannel(account: SpoolAccount, id: string): Promise<void> {
-    const { context, current } = await this.accounts.get(account);
-    await changeSettings(context, current, (fields) =>
-      changeChannel(fields, id, { enabled: false }),
-    );
-    this.output.note(`Disabled the webhook ${id}, as it requested.`);
-  }
-
-  private async acting(deliveryId: string, act: () => Promise<void>): Promise<void> {
-    try {
-      await act();
-    } catch (error) {
-      const why = error instanceof Error ? error.message : String(error);
-      this.output.note(`Acting on the answer to ${deliveryId} failed: ${why}`);
-    }
-  }
-}

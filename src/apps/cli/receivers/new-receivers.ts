@@ -23,19 +23,24 @@ interface Announced {
   readonly receivers: readonly string[];
 }
 
+interface Announcement {
+  readonly deliveries: readonly Delivery[];
+  /** Stores that a receiver was reached. */
+  readonly save: () => Promise<void>;
+}
+
 /**
- * Announces push tokens that no device confirmed to the confirmed ones: each token once, and at most
- * once a day (contract, Push tokens). It shows whether a push is switched off or not: it may be the
- * only sign of a stolen session.
+ * Plans the announcement of push tokens that no device confirmed, to the confirmed ones: each token once,
+ * and at most once a day (contract, Push tokens). It shows whether a push is switched off or not: it may
+ * be the only sign of a stolen session.
  *
  * @param file remembers the announcements
- * @param send returns true if a receiver was reached
+ * @returns null where nothing is new
  */
-export async function announceNewReceivers(
+export async function planAnnouncement(
   { preferences, tokens, current }: Pick<KnownAccount, 'preferences' | 'tokens' | 'current'>,
   file: { readonly directory: string; readonly path: string },
-  send: (deliveries: readonly Delivery[]) => Promise<boolean>,
-): Promise<void> {
+): Promise<Announcement | null> {
   const { receivers } = preferences;
   const isConfirmed = ({ token }: { readonly token: string }) =>
     isConfirmedReceiver(receivers, token);
@@ -43,13 +48,13 @@ export async function announceNewReceivers(
     .filter((saved) => !isConfirmed(saved))
     .map(({ token }) => hashOf(token));
   if (unconfirmed.length === 0) {
-    return;
+    return null;
   }
   const before = announcedIn(await readJsonIfExists(file.path).catch(() => null));
   const now = Date.now();
   const isNew = unconfirmed.some((one) => !before.receivers.includes(one));
   if (!isNew || (now - before.at < DAY_MS && now >= before.at)) {
-    return;
+    return null;
   }
   const event = announcement(current.session.server, unconfirmed.length, now);
   const push = { readyIncludeMessageText: true, requestPreviews: false, enabled: true };
@@ -59,12 +64,12 @@ export async function announceNewReceivers(
     tokens.filter(isConfirmed),
     { now },
   );
-  if (await send(deliveries)) {
-    const announced: Announced = { at: now, receivers: unconfirmed };
-    await makePrivateDirectory(file.directory)
+  const announced: Announced = { at: now, receivers: unconfirmed };
+  const save = () =>
+    makePrivateDirectory(file.directory)
       .then(() => writePrivateFile(file.path, JSON.stringify(announced), false))
       .catch(unlessUnusable);
-  }
+  return { deliveries, save };
 }
 
 /** It has no name of a device, because who added the device chose it. */

@@ -95,6 +95,26 @@ export const lastingFailure = (code: string, detail: string): FailedAttempt => (
   isTemporary: false,
 });
 
+/** The last failure of a delivery that is tried again. */
+export interface LastError {
+  readonly code: string;
+  readonly detail: string;
+  /** Unix milliseconds. */
+  readonly at: number;
+}
+
+/** The reason why an entry of the spool has ended. `dropped` = discarded before a final failure. */
+export interface Ending {
+  readonly state: 'sent' | 'failed' | 'dropped';
+  /** The code of the failure, for programs; null = sent. */
+  readonly code: string | null;
+  /** The reason for a person. */
+  readonly detail?: string;
+  readonly messageId?: string;
+  /** Unix milliseconds. */
+  readonly at: number;
+}
+
 /** `id` is the channel's id or the push token; null = all targets of the kind. */
 export interface Target {
   readonly kind: 'push' | 'webhook';

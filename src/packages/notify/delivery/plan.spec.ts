@@ -4,7 +4,7 @@ import { deliver } from '../notify.js';
 import type { AttemptResult } from './delivery.js';
 import { planNotification, renewDelivery } from './plan.js';
 import { readPreferences } from '../preferences.js';
-import { nextAttemptAt, RETRY_DELAYS_MS } from './engine.js';
+import { nextAttemptAt, RETRY_DELAYS_MS } from './attempt.js';
 import { ENGLISH } from '../content/content.js';
 import {
   anEvent,

@@ -3,8 +3,7 @@ import { stat } from 'node:fs/promises';
 import * as v from 'valibot';
 import { RECEIPT_LOST_AFTER_MS, type SentTicket } from '../push/push-results.js';
 import type { NotificationEvent } from '../content/notification-event.js';
-import type { Delivery, StoredDelivery } from './delivery.js';
-import type { LastError } from './engine.js';
+import type { Delivery, LastError, StoredDelivery } from './delivery.js';
 import { keyOf, targetKeyOf, type SpoolName } from './spool-name.js';
 
 /** More than any delivery that this sender plans. */

@@ -8,7 +8,7 @@ import {
   removeAbandonedFiles,
   writePrivateFile,
 } from '../../../common/private-files.js';
-import type { Ending } from './engine.js';
+import type { Ending } from './delivery.js';
 import { Slots } from './slots.js';
 import { readSpoolEntry, type SpoolEntry } from './spool-entry.js';
 import { keyOf } from './spool-name.js';

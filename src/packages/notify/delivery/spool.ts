@@ -13,8 +13,7 @@ import {
   writePrivateFile,
 } from '../../../common/private-files.js';
 import { RECEIPT_AFTER_MS, type SentTicket } from '../push/push-results.js';
-import type { Delivery } from './delivery.js';
-import { type DeliveryStore, type Ending, type TargetQueue, type LastError } from './engine.js';
+import type { Delivery, Ending, LastError } from './delivery.js';
 import { Slots } from './slots.js';
 import { SpoolInbox } from './spool-inbox.js';
 import { excessOf, SPOOL_LIMITS, type SpoolLimits } from './spool-entry.js';
@@ -68,14 +67,19 @@ export interface Added {
   readonly displaced: readonly string[];
 }
 
+/** Deliveries to one target, which are attempted independently of other targets. */
+export interface TargetQueue {
+  /** True if several share a request: those through the push service of apps. */
+  readonly isBatched: boolean;
+  readonly items: readonly SpoolName[];
+}
+
 const NOTHING_ADDED: Added = { claims: [], known: [], displaced: [] };
 
 /** Lifetime of a claim without an end or a living process; far longer than any attempt. */
 export const LEASE_MS = 60_000;
 /** Far below the limit of open files. */
 const FILES_AT_ONCE = 64;
-/** Limit of the push service for one request. */
-const PUSH_BATCH = 100;
 /** Bounds of the polling interval, because other processes may change the spool at any time. */
 const SHORTEST_WAIT_MS = 50;
 const LONGEST_WAIT_MS = 1_000;
@@ -88,10 +92,9 @@ export function spoolDirectory(environment: Readonly<Record<string, string | und
  * Stores events until deliveries replace them, and deliveries until they end: a killed process
  * loses nothing, and every id is attempted at least once (ADR 15).
  */
-export class Spool implements DeliveryStore<SpooledDelivery, SpoolName> {
+export class Spool {
   readonly history: SpoolHistory;
   readonly resolved: ResolvedRequests;
-  readonly pushBatchSize = PUSH_BATCH;
   private readonly queue: string;
   private readonly limits: SpoolLimits;
   private readonly inbox: SpoolInbox;
@@ -148,6 +151,7 @@ export class Spool implements DeliveryStore<SpooledDelivery, SpoolName> {
     return { claims: isClaimed ? moved : [], known, displaced };
   }
 
+  /** Stores the ticket of an accepted push, whose receipt is requested later. */
   async expectReceipt(entry: DeliveryEntry, ticket: SentTicket): Promise<void> {
     const receipt = receiptEntryFor(entry, ticket);
     await this.write(receipt, ticket.sentAt + RECEIPT_AFTER_MS, false).catch(unlessUnusable);
@@ -175,7 +179,8 @@ export class Spool implements DeliveryStore<SpooledDelivery, SpoolName> {
       .sort((one, other) => one.expiresAt - other.expiresAt || one.dueAt - other.dueAt);
   }
 
-  async dueByTarget(): Promise<readonly TargetQueue<SpoolName>[]> {
+  /** Returns the targets with due or expired deliveries. */
+  async dueByTarget(): Promise<readonly TargetQueue[]> {
     const targets = new Map<string, SpoolName[]>();
     for (const name of await this.due()) {
       targets.set(name.target, [...(targets.get(name.target) ?? []), name]);
@@ -185,6 +190,7 @@ export class Spool implements DeliveryStore<SpooledDelivery, SpoolName> {
     return Array.from(targets, ([target, items]) => ({ isBatched: target === PUSH_TARGET, items }));
   }
 
+  /** @param ids of the relevant deliveries; default: all */
   async nextRoundAt(ids?: ReadonlySet<string>): Promise<number | null> {
     const now = this.options.now();
     const keys = ids && new Set([...ids].map(keyOf));
@@ -212,13 +218,10 @@ export class Spool implements DeliveryStore<SpooledDelivery, SpoolName> {
     }
   }
 
+  /** Returns null if another process has claimed it. */
   async claimDelivery(name: SpoolName): Promise<SpooledDelivery | null> {
     const claim = await this.claim(name);
     return claim !== null && isDelivery(claim) ? claim : null;
-  }
-
-  isResolved(entry: DeliveryEntry): Promise<boolean> {
-    return this.resolved.has(entry);
   }
 
   /** Returns null if another process has claimed it, or if the file was damaged. */

@@ -1,6 +1,6 @@
 import { Expo, type ExpoPushMessage } from 'expo-server-sdk';
 import { EnvHttpProxyAgent, type Dispatcher } from 'undici';
-import { batchesOf } from '../delivery/engine.js';
+import { batchesOf } from '../delivery/attempt.js';
 import { genericDelivery, type AttemptResult, type PushDelivery } from '../delivery/delivery.js';
 import { throughProxy } from '../webhook/guarded-post.js';
 import { poolWithoutContinue } from '../webhook/interim-responses.js';
