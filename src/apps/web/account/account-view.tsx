@@ -13,7 +13,6 @@ import { useOwnToken, ownToken } from './notifications/push-subscription.js';
 import { DevicesSection } from './devices/devices-section.js';
 import { sessionWithKey } from './key-memory.js';
 import { Overview } from './overview.js';
-import type { RefusalProps } from './refusal.js';
 import { useWaitingRequests, type ClickedRequest } from './approvals/waiting-requests.js';
 import { useForgottenKey } from './security/forgotten-key.js';
 import { SECTIONS, sectionIn, useSection, type Section } from './sections.js';
@@ -23,25 +22,19 @@ import { UNKNOWN_DEVICE, takeReplaced, type Session } from './tab-state.js';
 import { useAccount, type Endings, type SectionProps } from './use-account.js';
 import { clientFor } from '../server.js';
 
-const Refusal = lazyPart<RefusalProps>(async () => {
-  const { Refusal: loaded } = await import('./refusal.js');
-  await (await import('../i18n/refused-messages.js')).loadRefusedMessages();
-  return loaded;
-});
+const Refusal = lazyPart(() => import('./refusal.js'), 'Refusal');
 
-const AddDevice = lazyPart<AddDeviceProps>(async () => {
-  return (await import('./add-device.js')).AddDevice;
-});
+const AddDevice = lazyPart(() => import('./add-device.js'), 'AddDevice');
 
-const RequestsSection = lazyPart<SectionProps>(async () => {
-  const { RequestsSection: loaded } = await import('./approvals/requests-section.js');
-  await (await import('../i18n/request-messages.js')).loadRequestMessages();
-  return loaded;
-});
+const RequestsSection = lazyPart(
+  () => import('./approvals/requests-section.js'),
+  'RequestsSection',
+);
 
-const NotificationsSection = lazyPart<SectionProps>(async () => {
-  return (await import('./notifications/notifications-section.js')).NotificationsSection;
-});
+const NotificationsSection = lazyPart(
+  () => import('./notifications/notifications-section.js'),
+  'NotificationsSection',
+);
 
 export interface AccountViewProps extends Omit<AddDeviceProps, 'device'> {
   readonly device: AddDeviceProps['device'] | null;

@@ -20,7 +20,7 @@ import { t } from '../i18n/messages.js';
 import { pinsOf } from './account-pins.js';
 import type { Session } from './tab-state.js';
 
-export interface CodeSignInProps {
+interface CodeSignInProps {
   readonly startSession: (session: Session) => void;
   readonly close: Notify;
 }

@@ -17,10 +17,9 @@ import {
 import { useReload } from '../ui/use-reload.js';
 import { t } from '../i18n/messages.js';
 import { KeyView } from './key-view.js';
-import type { ScannerProps } from './scanner.js';
 import { keptKeyOf } from './tab-state.js';
 
-const Scanner = lazyPart<ScannerProps>(async () => (await import('./scanner.js')).Scanner);
+const Scanner = lazyPart(() => import('./scanner.js'), 'Scanner');
 
 interface KeyFormProps {
   /** @param isEntered false if a passkey opened the key that this browser keeps */
@@ -29,7 +28,7 @@ interface KeyFormProps {
   readonly endSession?: ((notice: Notice) => void) | undefined;
 }
 
-export interface ExistingKeyFormProps extends KeyFormProps {
+interface ExistingKeyFormProps extends KeyFormProps {
   /** Id of the field, because a page may have several. Default: key. */
   readonly id?: string;
   readonly label?: string;
@@ -160,7 +159,7 @@ function TypedKey({ id = 'key', isScanned = false, notice }: TypedKeyProps) {
   );
 }
 
-export interface NewKeyFormProps extends Omit<KeyFormProps, 'use'> {
+interface NewKeyFormProps extends Omit<KeyFormProps, 'use'> {
   /** @param invitation the text as it was typed; null where the form has no such field */
   readonly use: (key: DeviceKey, invitation: string | null) => Promise<void>;
   readonly needsInvitation?: boolean;

@@ -11,10 +11,6 @@ import { LanguageChoice } from '../ui/language-choice.js';
 import { lazyPart } from '../ui/lazy-part.js';
 import { NoticeLine, problem, type Notice } from '../ui/notice.js';
 import { t } from '../i18n/messages.js';
-import { loadProgramMessages, programMessages } from '../i18n/programs/program-messages.js';
-import type { ProgramRequestProps } from './programs/program-request.js';
-import type { AccountViewProps } from './account-view.js';
-import type { ReturnedProps } from './returned.js';
 import { SignIn, type SignInProps } from './sign-in.js';
 import {
   noteReplaced,
@@ -38,24 +34,16 @@ import { CLICKED, OPENED_BY, readButton, VIEWING } from '../worker/page-messages
 import { forgetOtherKeys } from './approvals/browser-store.js';
 import type { ClickedRequest } from './approvals/waiting-requests.js';
 
-const AccountView = lazyPart<AccountViewProps>(async () => {
-  return (await import('./account-view.js')).AccountView;
-});
+const AccountView = lazyPart(() => import('./account-view.js'), 'AccountView');
 
-const Returned = lazyPart<ReturnedProps>(async () => {
-  return (await import('./returned.js')).Returned;
-});
+const Returned = lazyPart(() => import('./returned.js'), 'Returned');
 
-const ProgramRequest = lazyPart<ProgramRequestProps>(async () => {
-  const { ProgramRequestView } = await import('./programs/program-request.js');
-  await loadProgramMessages();
-  return ProgramRequestView;
-});
+const ProgramRequest = lazyPart(
+  () => import('./programs/program-request.js'),
+  'ProgramRequestView',
+);
 
-const ForProgram = lazyPart<object>(async () => {
-  await loadProgramMessages();
-  return () => <p>{programMessages.request.forProgram}</p>;
-});
+const ForProgram = lazyPart(() => import('./programs/program-request.js'), 'ForProgram');
 
 interface PageProps {
   readonly arrival: Arrival;

@@ -13,10 +13,9 @@ import { goToConnect } from './security/go-to-connect.js';
 import { CERTIFICATE } from './tab-state.js';
 import type { Account, SectionProps } from './use-account.js';
 
-export type RefusalProps = Pick<
-  SectionProps,
-  'account' | 'session' | 'endSession' | 'notify' | 'refresh'
->;
+export { loadRefusedMessages as loadTexts } from '../i18n/refused-messages.js';
+
+type RefusalProps = Pick<SectionProps, 'account' | 'session' | 'endSession' | 'notify' | 'refresh'>;
 
 /** The reason of a refusal, the ways back, and who can help. */
 export function Refusal({ account, notify, ...props }: RefusalProps) {

@@ -1,7 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 import { lazyPart } from '../ui/lazy-part.js';
 import { Icon } from '../ui/icon.js';
-import type { CodeSignInProps } from './code-sign-in.js';
 import type { LoginAnswer } from '../../../packages/client/api/api-client-answers.js';
 import type { OAuthReturn } from '../../../packages/client/api/oauth-return.js';
 import { GatehouseProblem } from '../../../packages/client/api/problem.js';
@@ -14,16 +13,14 @@ import { KeyForm, NewKeyForm } from './key-forms.js';
 import { sessionWithKey } from './key-memory.js';
 import type { Arrival, Session } from './tab-state.js';
 
-const CodeSignIn = lazyPart<CodeSignInProps>(async () => {
-  return (await import('./code-sign-in.js')).CodeSignIn;
-});
+const CodeSignIn = lazyPart(() => import('./code-sign-in.js'), 'CodeSignIn');
 
 interface FlowEnds {
   readonly startSession: (session: Session, notice?: Notice | null) => void;
   readonly close: Notify;
 }
 
-export interface ReturnedProps extends FlowEnds {
+interface ReturnedProps extends FlowEnds {
   readonly arrival: Extract<Arrival, { kind: 'certificate' | 'returned' }>;
   readonly session: Session | null;
 }

@@ -4,7 +4,7 @@ import { Icon } from '../ui/icon.js';
 import { NoticeLine, problem, type Notice } from '../ui/notice.js';
 import { t } from '../i18n/messages.js';
 
-export interface ScannerProps {
+interface ScannerProps {
   /** The code to point the camera at. */
   readonly hint: string;
   /** The advice where the camera cannot be used. */

@@ -24,24 +24,16 @@ import {
   type Action,
 } from '../ui/notice.js';
 import { t } from '../i18n/messages.js';
-import type { CodeSignInProps } from './code-sign-in.js';
-import type { ExistingKeyFormProps, NewKeyFormProps } from './key-forms.js';
 import { sessionWithKey } from './key-memory.js';
 import { chooseStaying, isStaying, type Session } from './tab-state.js';
 import { Icon, type IconName } from '../ui/icon.js';
 
-const CodeSignIn = lazyPart<CodeSignInProps>(async () => {
-  // Loaded on demand with the QR code, because few people need it.
-  return (await import('./code-sign-in.js')).CodeSignIn;
-});
+/** Loaded on demand with the QR code, because few people need it. */
+const CodeSignIn = lazyPart(() => import('./code-sign-in.js'), 'CodeSignIn');
 
-const KeyForm = lazyPart<ExistingKeyFormProps>(async () => {
-  return (await import('./key-forms.js')).KeyForm;
-});
+const KeyForm = lazyPart(() => import('./key-forms.js'), 'KeyForm');
 
-const NewKeyForm = lazyPart<NewKeyFormProps>(async () => {
-  return (await import('./key-forms.js')).NewKeyForm;
-});
+const NewKeyForm = lazyPart(() => import('./key-forms.js'), 'NewKeyForm');
 
 /** Loaded by the click. */
 const startSignIn = () => import('./start-sign-in.js');

@@ -2,21 +2,30 @@ import type { ComponentType } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { Loading } from './notice.js';
 
-/** Loads a component when it is first shown. */
-export function lazyPart<Props extends object>(
-  load: () => Promise<ComponentType<Props>>,
-): ComponentType<Props> {
-  let known: ComponentType<Props> | null = null;
-  return function LazyPart(props: Props) {
-    const [Part, show] = useState<ComponentType<Props> | null>(() => known);
+/**
+ * Loads a component when it is first shown, and the texts of its file, if that exports `loadTexts`.
+ *
+ * @param load imports the file
+ * @param name of the component in it
+ */
+export function lazyPart<Part extends object, Name extends keyof Part>(
+  load: () => Promise<Part & { readonly loadTexts?: () => Promise<void> }>,
+  name: Name,
+): Part[Name] {
+  let known: ComponentType | null = null;
+  function LazyPart(props: object) {
+    const [Shown, show] = useState<ComponentType | null>(() => known);
     useEffect(() => {
       const open = async () => {
-        known ??= await load();
+        const part = await load();
+        await part.loadTexts?.();
+        known = part[name] as ComponentType;
         show(() => known);
       };
       open().catch(() => undefined);
     }, []);
     // After an upgrade of the server, only a reload of the page finds the file's new name.
-    return Part === null ? <Loading retry={() => location.reload()} /> : <Part {...props} />;
-  };
+    return Shown === null ? <Loading retry={() => location.reload()} /> : <Shown {...props} />;
+  }
+  return LazyPart as Part[Name];
 }

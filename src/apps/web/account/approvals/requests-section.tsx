@@ -12,6 +12,8 @@ import { RequestView } from './request-view.js';
 import { requestHash, useOpenRequest } from './request-address.js';
 import { useRequests } from './use-requests.js';
 
+export { loadRequestMessages as loadTexts } from '../../i18n/request-messages.js';
+
 /** The requests of programs that wait for a decision of this account. */
 export function RequestsSection({ account, ...actions }: SectionProps) {
   const { profile } = account;

@@ -2,9 +2,7 @@ import { useEffect } from 'preact/hooks';
 import { Icon, type IconName } from '../../ui/icon.js';
 import { t } from '../../i18n/messages.js';
 import type { SectionProps } from '../use-account.js';
-import { loadProgramMessages } from '../../i18n/programs/program-messages.js';
 import { lazyPart } from '../../ui/lazy-part.js';
-import type { ProgramsSectionProps } from '../programs/programs-section.js';
 import { Receivers } from './receivers.js';
 import { Rename } from './rename.js';
 import type { AccountSession } from '../../../../packages/client/api/api-client-answers.js';
@@ -17,11 +15,7 @@ import { SignOutEverywhere } from '../security/sign-out.js';
 import { CERTIFICATE } from '../tab-state.js';
 import { SectionHead } from '../../ui/section-head.js';
 
-const Programs = lazyPart<ProgramsSectionProps>(async () => {
-  const { ProgramsSection } = await import('../programs/programs-section.js');
-  await loadProgramMessages();
-  return ProgramsSection;
-});
+const Programs = lazyPart(() => import('../programs/programs-section.js'), 'ProgramsSection');
 
 export function DevicesSection(props: SectionProps) {
   const { refresh } = props;

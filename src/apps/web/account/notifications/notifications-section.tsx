@@ -5,24 +5,14 @@ import { t } from '../../i18n/messages.js';
 import { KeyForm } from '../key-forms.js';
 import { keptKeyOf } from '../tab-state.js';
 import type { SectionProps } from '../use-account.js';
-import type { OpenedSettingsProps } from './opened-settings.js';
-import type { RefusedSettingsProps } from './refused-settings.js';
 import { useSettings, type Settings } from './use-settings.js';
 import { SectionHead } from '../../ui/section-head.js';
 
 /** Loaded on demand, because most visits do not open the settings. */
-const OpenedSettings = lazyPart<OpenedSettingsProps>(async () => {
-  const { OpenedSettings: loaded } = await import('./opened-settings.js');
-  await (await import('../../i18n/notification-messages.js')).loadNotificationMessages();
-  return loaded;
-});
+const OpenedSettings = lazyPart(() => import('./opened-settings.js'), 'OpenedSettings');
 
 /** Loaded on demand, because few visits see it. */
-const RefusedSettings = lazyPart<RefusedSettingsProps>(async () => {
-  const { RefusedSettings: loaded } = await import('./refused-settings.js');
-  await (await import('../../i18n/notification-messages.js')).loadNotificationMessages();
-  return loaded;
-});
+const RefusedSettings = lazyPart(() => import('./refused-settings.js'), 'RefusedSettings');
 
 export function NotificationsSection({ account, own, ...actions }: SectionProps) {
   const settings = useSettings(account, actions);

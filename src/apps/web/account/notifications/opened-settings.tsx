@@ -7,7 +7,9 @@ import { PushPreferences } from './push-preferences.js';
 import type { Settings } from './use-settings.js';
 import { Webhooks } from './webhooks.js';
 
-export interface OpenedSettingsProps extends AccountActions, Pick<SectionProps, 'account' | 'own'> {
+export { loadNotificationMessages as loadTexts } from '../../i18n/notification-messages.js';
+
+interface OpenedSettingsProps extends AccountActions, Pick<SectionProps, 'account' | 'own'> {
   readonly fields: SettingsFields;
   readonly settings: Settings;
 }

@@ -11,7 +11,9 @@ import type { SectionProps } from '../use-account.js';
 import { nameOf } from './channel-row.js';
 import type { Settings } from './use-settings.js';
 
-export interface RefusedSettingsProps extends Pick<SectionProps, 'endSession'> {
+export { loadNotificationMessages as loadTexts } from '../../i18n/notification-messages.js';
+
+interface RefusedSettingsProps extends Pick<SectionProps, 'endSession'> {
   readonly refusal: SettingsRefusal;
   readonly settings: Settings;
 }

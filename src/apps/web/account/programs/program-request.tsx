@@ -9,12 +9,19 @@ import type { AccountActions } from '../use-account.js';
 import { placeOf, publisherOf } from '../../../../packages/client/programs/program-host.js';
 import { ProgramRequestRoutes, type ProgramRequest, type ProgramScope } from './program-routes.js';
 
-export interface ProgramRequestProps extends Pick<AccountActions, 'endSession'> {
+export { loadProgramMessages as loadTexts } from '../../i18n/programs/program-messages.js';
+
+interface ProgramRequestProps extends Pick<AccountActions, 'endSession'> {
   readonly program: PendingProgram;
   /** null = signed out, which suffices to read why a request is refused. */
   readonly session: Session | null;
   /** Forgets the request. */
   readonly close: () => void;
+}
+
+/** Tells a signed-out person that the sign-in is for the request of a program. */
+export function ForProgram() {
+  return <p>{programMessages.request.forProgram}</p>;
 }
 
 /** The request of a program, or the reason why there is none. */

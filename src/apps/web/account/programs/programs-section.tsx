@@ -9,7 +9,9 @@ import { placeOf, publisherOf } from '../../../../packages/client/programs/progr
 import type { ListedProgram } from '../../../../packages/client/programs/program-routes.js';
 import { clientFor } from '../../server.js';
 
-export type ProgramsSectionProps = Pick<SectionProps, 'account' | 'session' | 'endSession'>;
+export { loadProgramMessages as loadTexts } from '../../i18n/programs/program-messages.js';
+
+type ProgramsSectionProps = Pick<SectionProps, 'account' | 'session' | 'endSession'>;
 
 /** The programs that may act for the account. */
 export function ProgramsSection({ account, session, endSession }: ProgramsSectionProps) {

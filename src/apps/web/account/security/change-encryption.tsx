@@ -10,7 +10,9 @@ import { pinsOf } from '../account-pins.js';
 import { KeyForm } from '../key-forms.js';
 import type { SectionProps } from '../use-account.js';
 
-export type ChangeEncryptionProps = Pick<
+export { loadEncryptionMessages as loadTexts } from '../../i18n/encryption-messages.js';
+
+type ChangeEncryptionProps = Pick<
   SectionProps,
   'account' | 'session' | 'endSession' | 'notify' | 'reload' | 'noteKey'
 >;

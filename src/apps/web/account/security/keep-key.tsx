@@ -9,7 +9,9 @@ import { keptKeyOf, saveKeptKey } from '../tab-state.js';
 import type { SectionProps } from '../use-account.js';
 import { forgetKeyInAllTabs } from './forgotten-key.js';
 
-export interface KeepKeyProps extends Pick<SectionProps, 'session' | 'endSession'> {
+export { loadKeepMessages as loadTexts } from '../../i18n/keep-messages.js';
+
+interface KeepKeyProps extends Pick<SectionProps, 'session' | 'endSession'> {
   /** All tabs have forgotten the key. */
   readonly onForgotten: () => void;
 }

@@ -10,9 +10,7 @@ import { SectionHead } from '../../ui/section-head.js';
 import { FormButtons } from '../../ui/form-buttons.js';
 import { accountMode } from '../account-pins.js';
 import { keptKeyOf } from '../tab-state.js';
-import type { KeepKeyProps } from './keep-key.js';
 import { Icon } from '../../ui/icon.js';
-import type { ChangeEncryptionProps } from './change-encryption.js';
 import { requireOwnKey } from '../../../../packages/client/api/own-key.js';
 import type { DeviceKey } from '../../../../packages/client/crypto/device-key.js';
 import { clientFor } from '../../server.js';
@@ -20,11 +18,7 @@ import { KeyForm } from '../key-forms.js';
 import { useRecentKey } from '../key-memory.js';
 import { KeyView } from '../key-view.js';
 
-const KeepKey = lazyPart<KeepKeyProps>(async () => {
-  const { KeepKey: loaded } = await import('./keep-key.js');
-  await (await import('../../i18n/keep-messages.js')).loadKeepMessages();
-  return loaded;
-});
+const KeepKey = lazyPart(() => import('./keep-key.js'), 'KeepKey');
 
 export function SecuritySection(props: SectionProps) {
   const { account, endings } = props;
@@ -115,11 +109,7 @@ function Confirmation({ endings, close }: ConfirmationProps) {
 }
 
 /** Loaded on demand, because few servers leave the choice to their accounts. */
-const ChangeEncryption = lazyPart<ChangeEncryptionProps>(async () => {
-  const { ChangeEncryption: loaded } = await import('./change-encryption.js');
-  await (await import('../../i18n/encryption-messages.js')).loadEncryptionMessages();
-  return loaded;
-});
+const ChangeEncryption = lazyPart(() => import('./change-encryption.js'), 'ChangeEncryption');
 
 function Encryption(props: SectionProps) {
   const { profile, features } = props.account;
