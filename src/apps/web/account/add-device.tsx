@@ -1,5 +1,4 @@
-import type { TargetedSubmitEvent } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import type { WaitingDevice } from '../../../packages/client/api/api-client-answers.js';
 import {
   approveDevice,
@@ -14,6 +13,7 @@ import { deviceKeyWords } from '../../../core/protocol/device-words.js';
 import { readUserCode, showUserCode } from '../../../core/protocol/user-code.js';
 import { shownName } from '../browser-name.js';
 import { clientFor, serverUrl } from '../server.js';
+import { Check, submitting, TextField, textOf } from '../ui/fields.js';
 import { done, Loading, NoticeLine, problem, type Notice, useNotedAction } from '../ui/notice.js';
 import { useReload } from '../ui/use-reload.js';
 import { formatDate } from '../i18n/format.js';
@@ -115,23 +115,21 @@ function CodeForm({ unknown, setDevice, notify }: CodeFormProps) {
     found({ userCode: link.userCode, link });
     return null;
   };
-  const submit = (event: TargetedSubmitEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    const typed = new FormData(event.currentTarget).get('code');
-    const code = readUserCode(typeof typed === 'string' ? typed.trim() : '');
+  const submit = submitting((values) => {
+    const code = readUserCode(textOf(values, 'code'));
     if (code === null) {
       show(problem(() => t.add.form));
     } else {
       found({ userCode: showUserCode(code), link: null });
     }
-  };
+  });
   return (
     <>
       <p>{t.add.lead}</p>
       <Scanner hint={t.add.scanning} instead={() => t.add.typeCode} read={scan} />
       <p class="divider">{t.signIn.or}</p>
       <form onSubmit={submit}>
-        <CodeInput given={unknown ?? ''} notice={notice} />
+        <CodeField given={unknown ?? ''} notice={notice} />
         <button type="submit" class="primary">
           {t.add.submit}
         </button>
@@ -140,33 +138,25 @@ function CodeForm({ unknown, setDevice, notify }: CodeFormProps) {
   );
 }
 
-interface CodeInputProps {
+interface CodeFieldProps {
   readonly given: string;
   readonly notice: Notice | null;
 }
 
-function CodeInput({ given, notice }: CodeInputProps) {
-  const field = useRef<HTMLInputElement>(null);
-  useEffect(() => void (notice !== null && field.current?.select()), [notice]);
+function CodeField({ given, notice }: CodeFieldProps) {
   return (
-    <div class="field">
-      <label for="code">{t.add.label}</label>
-      <input
-        ref={field}
-        id="code"
-        name="code"
-        class="big"
-        placeholder="WDJB-MJHT"
-        defaultValue={given}
-        autocomplete="off"
-        autocapitalize="characters"
-        spellcheck={false}
-        aria-invalid={notice !== null}
-        aria-describedby="code-problem"
-        required
-      />
-      <NoticeLine id="code-problem" notice={notice} />
-    </div>
+    <TextField
+      id="code"
+      name="code"
+      label={t.add.label}
+      class="big"
+      placeholder="WDJB-MJHT"
+      defaultValue={given}
+      notice={notice}
+      isExact
+      autocapitalize="characters"
+      required
+    />
   );
 }
 
@@ -351,7 +341,7 @@ interface ConsentProps extends Pick<AccountActions, 'endSession'> {
 function Consent({ isLink, isKeyed, needsKey, accountId, ...acts }: ConsentProps) {
   const { approve, refuse, endSession } = acts;
   const { notice, isBusy, run } = useNotedAction(endSession);
-  const check = <RequiredCheck label={isLink ? t.add.mine : t.add.same} />;
+  const check = <Check label={isLink ? t.add.mine : t.add.same} required />;
   return (
     <>
       <p>{isKeyed ? t.add.consentKeyed : t.add.consent}</p>
@@ -365,12 +355,7 @@ function Consent({ isLink, isKeyed, needsKey, accountId, ...acts }: ConsentProps
           {check}
         </KeyForm>
       ) : (
-        <form
-          onSubmit={(event) => {
-            event.preventDefault();
-            run(() => approve(null));
-          }}
-        >
+        <form onSubmit={submitting(() => run(() => approve(null)))}>
           {check}
           <button type="submit" class="primary" disabled={isBusy}>
             {t.add.approve}
@@ -382,13 +367,5 @@ function Consent({ isLink, isKeyed, needsKey, accountId, ...acts }: ConsentProps
         {t.add.refuse}
       </button>
     </>
-  );
-}
-
-function RequiredCheck({ label }: { readonly label: string }) {
-  return (
-    <label class="check">
-      <input type="checkbox" required /> {label}
-    </label>
   );
 }

@@ -1,4 +1,3 @@
-import type { TargetedSubmitEvent } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { waitForApproval } from '../../../packages/client/devices/device-routes.js';
 import { deviceLink } from '../../../packages/client/devices/device-link.js';
@@ -13,6 +12,7 @@ import { adoptPin } from '../../../packages/client/settings/account-pin.js';
 import { deviceKeyWords } from '../../../core/protocol/device-words.js';
 import { browserName } from '../browser-name.js';
 import { clientFor, serverUrl } from '../server.js';
+import { submitting, TextField, textOf } from '../ui/fields.js';
 import { FormButtons } from '../ui/form-buttons.js';
 import { failure, NoticeLine, useNotedAction, type Notice, type Notify } from '../ui/notice.js';
 import { QrCode } from '../ui/qr-code.js';
@@ -176,34 +176,25 @@ interface TypedWordsProps {
 }
 
 function TypedWords({ confirm, end }: TypedWordsProps) {
-  const submit = (event: TargetedSubmitEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    const typed = new FormData(event.currentTarget).get('words');
+  const submit = submitting((values) => {
     try {
-      confirm(typeof typed === 'string' ? typed : '');
+      confirm(textOf(values, 'words'));
     } catch (error) {
       // There is one try: a server could otherwise have its own words guessed.
       end(failure(error));
     }
-  };
+  });
   return (
     <form onSubmit={submit}>
       <p>{t.code.words}</p>
-      <div class="field">
-        <label for="words">{t.code.wordsLabel}</label>
-        <input
-          id="words"
-          name="words"
-          autocomplete="off"
-          autocapitalize="none"
-          spellcheck={false}
-          aria-describedby="words-hint"
-          required
-        />
-        <p id="words-hint" class="hint">
-          {t.code.wordsHint}
-        </p>
-      </div>
+      <TextField
+        id="words"
+        name="words"
+        label={t.code.wordsLabel}
+        hint={t.code.wordsHint}
+        isExact
+        required
+      />
       <FormButtons close={() => end(null)} submit={t.code.wordsSubmit} />
     </form>
   );

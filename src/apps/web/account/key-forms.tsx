@@ -1,8 +1,9 @@
-import type { ComponentChildren, RefObject, TargetedSubmitEvent } from 'preact';
+import type { ComponentChildren, RefObject } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { GatehouseProblem } from '../../../packages/client/api/problem.js';
 import type { DeviceKey } from '../../../packages/client/crypto/device-key.js';
 import { loading } from '../server.js';
+import { Check, submitting, TextField, textOf } from '../ui/fields.js';
 import { Icon } from '../ui/icon.js';
 import { lazyPart } from '../ui/lazy-part.js';
 import {
@@ -104,18 +105,15 @@ function useKeySubmission(props: ExistingKeyFormProps, isTyping: boolean) {
   const { use, endSession, keptFor = '' } = props;
   const action = useNotedAction(endSession);
   const [unknown, setUnknown] = useState<DeviceKey | null>(null);
-  const submit = (event: TargetedSubmitEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    const secret = new FormData(event.currentTarget).get('key');
-    const read = () =>
-      isTyping ? readKey(typeof secret === 'string' ? secret : '') : openKeptKey(keptFor);
+  const submit = submitting((values) => {
+    const read = () => (isTyping ? readKey(textOf(values, 'key')) : openKeptKey(keptFor));
     setUnknown(null);
     action.run(async () => {
       const key = await read();
       const isKnown = await reportingUnknown(() => use(key, isTyping), action.show);
       setUnknown(isKnown ? null : key);
     });
-  };
+  });
   return { unknown, submit, ...action };
 }
 
@@ -146,14 +144,28 @@ async function reportingUnknown(work: () => Promise<void>, show: Notify): Promis
   }
 }
 
-type TypedKeyProps = Pick<ExistingKeyFormProps, 'id' | 'isScanned'> & Pick<KeyInputProps, 'notice'>;
+interface TypedKeyProps extends Pick<ExistingKeyFormProps, 'id' | 'isScanned'> {
+  readonly notice: Notice | null;
+}
 
 function TypedKey({ id = 'key', isScanned = false, notice }: TypedKeyProps) {
   const field = useRef<HTMLInputElement>(null);
   return (
     <>
       <AccountName />
-      <KeyInput id={id} own={field} notice={notice} />
+      <TextField
+        id={id}
+        own={field}
+        name="key"
+        label={t.signIn.keyLabel}
+        type="password"
+        class="code"
+        autocomplete="current-password"
+        placeholder="gatekey1…"
+        notice={notice}
+        isExact
+        required
+      />
       {isScanned && <KeyScanner field={field} />}
     </>
   );
@@ -179,17 +191,14 @@ export function NewKeyForm(props: NewKeyFormProps) {
   if (key === null) {
     return <NoticeLine notice={notice} />;
   }
+  const submit = submitting((values) => {
+    refuseInvitation(null);
+    run(() => create(key, needsInvitation ? textOf(values, 'invitation') : null));
+  });
   const { newKey } = t;
   return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault();
-        const invitation = new FormData(event.currentTarget).get('invitation');
-        refuseInvitation(null);
-        run(() => create(key, typeof invitation === 'string' ? invitation.trim() : null));
-      }}
-    >
-      {needsInvitation && <InvitationInput given={givenInvitation} notice={refused} />}
+    <form onSubmit={submit}>
+      {needsInvitation && <InvitationField given={givenInvitation} notice={refused} />}
       <p>{newKey.lead}</p>
       <AccountName />
       <div class="field">
@@ -210,16 +219,7 @@ export function NewKeyForm(props: NewKeyFormProps) {
 function SavedCheck() {
   const [isSaved, setSaved] = useState(false);
   useLeaveWarning(!isSaved);
-  return (
-    <label class="check">
-      <input
-        type="checkbox"
-        required
-        onChange={({ currentTarget }) => setSaved(currentTarget.checked)}
-      />{' '}
-      {t.newKey.saved}
-    </label>
-  );
+  return <Check label={t.newKey.saved} set={setSaved} required />;
 }
 
 /** Browsers ask before the page is left, in words of their own. */
@@ -247,36 +247,6 @@ function reportingInvitation(use: NewKeyFormProps['use'], refuse: Notify): NewKe
   };
 }
 
-interface KeyInputProps {
-  readonly id: string;
-  readonly own: RefObject<HTMLInputElement | null>;
-  readonly notice: Notice | null;
-}
-
-function KeyInput({ id, own, notice }: KeyInputProps) {
-  useEffect(() => void (notice !== null && own.current?.focus()), [notice]);
-  return (
-    <div class="field">
-      <label for={id}>{t.signIn.keyLabel}</label>
-      <input
-        ref={own}
-        id={id}
-        name="key"
-        type="password"
-        class="code"
-        autocomplete="current-password"
-        autocapitalize="none"
-        spellcheck={false}
-        placeholder="gatekey1…"
-        aria-invalid={notice !== null}
-        aria-describedby={`${id}-problem`}
-        required
-      />
-      <NoticeLine id={`${id}-problem`} notice={notice} />
-    </div>
-  );
-}
-
 /** Fills in the key of a printed sheet. The person submits it. */
 function KeyScanner({ field }: { readonly field: RefObject<HTMLInputElement | null> }) {
   const read = (text: string) => {
@@ -292,38 +262,27 @@ function KeyScanner({ field }: { readonly field: RefObject<HTMLInputElement | nu
   return <Scanner hint={t.signIn.keyScan} instead={() => t.signIn.keyType} read={read} />;
 }
 
-interface InvitationInputProps {
+interface InvitationFieldProps {
   readonly given: string;
   readonly notice: Notice | null;
 }
 
-function InvitationInput({ given, notice }: InvitationInputProps) {
-  const field = useRef<HTMLInputElement>(null);
-  const { invitation, invitationHint } = t.newKey;
-  useEffect(() => void (notice !== null && field.current?.focus()), [notice]);
+function InvitationField({ given, notice }: InvitationFieldProps) {
   return (
-    <div class="field">
-      <label for="invitation">{invitation}</label>
-      <input
-        ref={field}
-        id="invitation"
-        name="invitation"
-        class="code"
-        autocomplete="off"
-        autocapitalize="characters"
-        spellcheck={false}
-        maxLength={64}
-        defaultValue={given}
-        placeholder="XXXX-XXXX-XXXX-XXXX-XXXX"
-        aria-describedby="invitation-problem invitation-hint"
-        aria-invalid={notice !== null}
-        required
-      />
-      <NoticeLine id="invitation-problem" notice={notice} />
-      <p id="invitation-hint" class="hint">
-        {invitationHint}
-      </p>
-    </div>
+    <TextField
+      id="invitation"
+      name="invitation"
+      label={t.newKey.invitation}
+      hint={t.newKey.invitationHint}
+      class="code"
+      maxLength={64}
+      defaultValue={given}
+      placeholder="XXXX-XXXX-XXXX-XXXX-XXXX"
+      notice={notice}
+      isExact
+      autocapitalize="characters"
+      required
+    />
   );
 }
 

@@ -8,6 +8,7 @@ import {
 import type { DeviceKey } from '../../../packages/client/crypto/device-key.js';
 import { brand } from '../brand.js';
 import { clientFor } from '../server.js';
+import { Check } from '../ui/fields.js';
 import { lazyPart } from '../ui/lazy-part.js';
 import { useFocus } from '../ui/use-focus.js';
 import { useReload } from '../ui/use-reload.js';
@@ -267,15 +268,12 @@ function StayChoice({ isBrief = false }: { readonly isBrief?: boolean }) {
   const { signIn } = t;
   return (
     <div class="field">
-      <label class="check">
-        <input
-          type="checkbox"
-          defaultChecked={isStaying()}
-          aria-describedby={isBrief ? undefined : 'stay-hint'}
-          onChange={({ currentTarget }) => chooseStaying(currentTarget.checked)}
-        />{' '}
-        {signIn.stay}
-      </label>
+      <Check
+        label={signIn.stay}
+        defaultChecked={isStaying()}
+        aria-describedby={isBrief ? undefined : 'stay-hint'}
+        set={chooseStaying}
+      />
       {!isBrief && (
         <p id="stay-hint" class="hint">
           {signIn.stayHint}

@@ -1,6 +1,7 @@
-import { useEffect, useId, useRef, useState } from 'preact/hooks';
+import { useId, useState } from 'preact/hooks';
 import type { AdminActAnswer } from '../../../packages/client/api/admin-client.js';
-import { Dialog, useDialog } from '../ui/dialog.js';
+import { DialogButton } from '../ui/dialog.js';
+import { Check, submitting, TextField } from '../ui/fields.js';
 import { done, NoticeLine, type Notify, useNotedAction } from '../ui/notice.js';
 import { useSession } from './session.js';
 import { texts } from './i18n/texts.js';
@@ -45,37 +46,17 @@ export function ActionButton({
   isSmall = false,
   ...form
 }: ActButtonProps) {
-  const dialog = useDialog();
   const own = textsOf();
-  // The key of the form: a new number clears its fields.
-  const [turn, setTurn] = useState(0);
-  const open = () => {
-    form.notify(null);
-    setTurn(turn + 1);
-    dialog.current?.showModal();
-  };
   return (
-    <>
-      <button
-        type="button"
-        class={`${isDanger ? 'danger' : ''} ${isSmall ? 'small' : ''}`}
-        aria-label={label}
-        onClick={open}
-      >
-        {own.open}
-      </button>
-      <Dialog own={dialog} title={own.title}>
-        {turn > 0 && (
-          <ReasonForm
-            key={turn}
-            {...form}
-            textsOf={textsOf}
-            isDanger={isDanger}
-            close={() => dialog.current?.close()}
-          />
-        )}
-      </Dialog>
-    </>
+    <DialogButton
+      open={own.open}
+      title={own.title}
+      class={`${isDanger ? 'danger' : ''} ${isSmall ? 'small' : ''}`}
+      aria-label={label}
+      onOpen={() => form.notify(null)}
+    >
+      {(close) => <ReasonForm {...form} {...{ textsOf, isDanger, close }} />}
+    </DialogButton>
   );
 }
 
@@ -88,35 +69,38 @@ interface ReasonFormProps extends Pick<
 
 function ReasonForm(props: ReasonFormProps) {
   const { textsOf, isDanger, consent, field, run: act, reload, notify, close } = props;
-  const own = textsOf();
-  const why = { label: texts.acts.reason, hint: texts.acts.reasonHint, most: MAX_REASON };
+  const id = useId();
   const { end } = useSession();
   const [text, setText] = useState('');
   const [reason, setReason] = useState('');
   const [isSure, setSure] = useState(consent === undefined);
   const { notice, isBusy, run } = useNotedAction(end);
   const isIncomplete = reason.trim() === '' || (field !== undefined && text.trim() === '');
-  const submit = (event: Event) => {
-    event.preventDefault();
+  const submit = () =>
     run(async () => {
       const { changed } = await act(reason.trim(), text.trim());
       close();
       notify(done(() => (changed ? textsOf().done : texts.acts.unchanged)));
       reload();
     });
-  };
   return (
-    <form onSubmit={submit}>
-      <p>{own.lead}</p>
+    <form onSubmit={submitting(submit)}>
+      <p>{textsOf().lead}</p>
       {field !== undefined && (
-        <TextField {...field} most={MAX_TEXT} value={text} setValue={setText} hasFocus />
+        <TextField
+          {...field}
+          {...{ maxLength: MAX_TEXT }}
+          id={`${id}-text`}
+          value={text}
+          set={setText}
+        />
       )}
-      <TextField {...why} value={reason} setValue={setReason} hasFocus={field === undefined} />
-      {consent !== undefined && <Consent text={consent} isGiven={isSure} give={setSure} />}
+      <ReasonField id={`${id}-reason`} value={reason} set={setReason} />
+      {consent !== undefined && <Check label={consent} checked={isSure} set={setSure} />}
       <NoticeLine notice={notice} />
       <FormButtons
         close={close}
-        submit={own.submit}
+        submit={textsOf().submit}
         kind={isDanger ? 'danger solid' : 'primary'}
         isDisabled={isIncomplete || !isSure || isBusy}
       />
@@ -124,59 +108,13 @@ function ReasonForm(props: ReasonFormProps) {
   );
 }
 
-interface TextFieldProps {
-  readonly label: string;
-  readonly hint: string;
-  /** Characters. */
-  readonly most: number;
+interface ReasonFieldProps {
+  readonly id: string;
   readonly value: string;
-  readonly setValue: (value: string) => void;
-  readonly hasFocus: boolean;
+  readonly set: (reason: string) => void;
 }
 
-function TextField({ label, hint, most, value, setValue, hasFocus }: TextFieldProps) {
-  const id = useId();
-  const field = useRef<HTMLInputElement>(null);
-  // The field is created after the dialog has opened, so `autofocus` would not work.
-  useEffect(() => {
-    if (hasFocus) {
-      field.current?.focus();
-    }
-  }, [hasFocus]);
-  return (
-    <div class="field">
-      <label for={`${id}-text`}>{label}</label>
-      <input
-        ref={field}
-        id={`${id}-text`}
-        autocomplete="off"
-        maxLength={most}
-        value={value}
-        aria-describedby={`${id}-hint`}
-        onInput={({ currentTarget }) => setValue(currentTarget.value)}
-      />
-      <p id={`${id}-hint`} class="hint">
-        {hint}
-      </p>
-    </div>
-  );
-}
-
-interface ConsentProps {
-  readonly text: string;
-  readonly isGiven: boolean;
-  readonly give: (isGiven: boolean) => void;
-}
-
-function Consent({ text, isGiven, give }: ConsentProps) {
-  return (
-    <label class="check">
-      <input
-        type="checkbox"
-        checked={isGiven}
-        onChange={({ currentTarget }) => give(currentTarget.checked)}
-      />
-      {text}
-    </label>
-  );
+function ReasonField(props: ReasonFieldProps) {
+  const { reason, reasonHint } = texts.acts;
+  return <TextField {...props} label={reason} hint={reasonHint} maxLength={MAX_REASON} />;
 }

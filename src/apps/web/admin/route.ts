@@ -46,9 +46,3 @@ export function accountAddress(id: string): string {
 export function useRoute(): Route {
   return useHash(readRoute);
 }
-
-/** The value of a field of a form; '' = none. */
-export function textOf(values: FormData, name: string): string {
-  const value = values.get(name);
-  return typeof value === 'string' ? value.trim() : '';
-}

@@ -1,7 +1,7 @@
-import { useState } from 'preact/hooks';
 import { GatehouseProblem } from '../../../packages/client/api/problem.js';
 import { Brand } from '../brand.js';
 import { serverUrl } from '../server.js';
+import { submitting, TextField, textOf } from '../ui/fields.js';
 import { Icon } from '../ui/icon.js';
 import { LanguageChoice } from '../ui/language-choice.js';
 import { failure, NoticeLine, problem, type Notice, useNotedAction } from '../ui/notice.js';
@@ -56,13 +56,11 @@ interface TokenFormProps extends Pick<SignInProps, 'showConsole'> {
 }
 
 function TokenForm({ showConsole, isFirst }: TokenFormProps) {
-  const [token, setToken] = useState('');
   const { notice, show, isBusy, run } = useNotedAction();
   const { signIn } = texts;
-  const submit = (event: Event) => {
-    event.preventDefault();
+  const submit = submitting((values) =>
     run(async () => {
-      const given = token.trim();
+      const given = textOf(values, 'token');
       const refusal = await refusalOf(given);
       if (refusal !== null) {
         show(refusal);
@@ -70,46 +68,24 @@ function TokenForm({ showConsole, isFirst }: TokenFormProps) {
       }
       storeToken(given);
       await showConsole();
-    });
-  };
+    }),
+  );
   return (
     <form onSubmit={submit}>
-      <TokenField token={token} setToken={setToken} isInvalid={notice !== null} />
-      <NoticeLine notice={notice} />
+      <TextField
+        id="token"
+        name="token"
+        label={signIn.token}
+        hint={signIn.tokenHint}
+        type="password"
+        notice={notice}
+        isExact
+        required
+      />
       <button type="submit" class={isFirst ? 'primary' : ''} disabled={isBusy}>
         {signIn.submit}
       </button>
     </form>
-  );
-}
-
-interface TokenFieldProps {
-  readonly token: string;
-  readonly setToken: (token: string) => void;
-  readonly isInvalid: boolean;
-}
-
-function TokenField({ token, setToken, isInvalid }: TokenFieldProps) {
-  const { signIn } = texts;
-  return (
-    <div class="field">
-      <label for="token">{signIn.token}</label>
-      <input
-        id="token"
-        type="password"
-        autocomplete="off"
-        autocapitalize="none"
-        spellcheck={false}
-        required
-        value={token}
-        aria-invalid={isInvalid}
-        aria-describedby="token-hint"
-        onInput={({ currentTarget }) => setToken(currentTarget.value)}
-      />
-      <p id="token-hint" class="hint">
-        {signIn.tokenHint}
-      </p>
-    </div>
   );
 }
 

@@ -1,32 +1,56 @@
-import type { ComponentChildren, RefObject } from 'preact';
-import { useId, useRef } from 'preact/hooks';
-
-export type DialogRef = RefObject<HTMLDialogElement | null>;
-
-export function useDialog(): DialogRef {
-  return useRef<HTMLDialogElement>(null);
-}
+import type { ButtonHTMLAttributes, ComponentChildren } from 'preact';
+import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
 
 interface DialogProps {
-  readonly own: DialogRef;
   readonly title: string;
-  /** Also runs after Escape. */
-  readonly onClose?: () => void;
-  readonly children: ComponentChildren;
+  /** The content, which may close the dialog. */
+  readonly children: (close: () => void) => ComponentChildren;
+}
+
+interface DialogButtonProps
+  extends DialogProps, Omit<ButtonHTMLAttributes<HTMLButtonElement>, 'children' | 'title'> {
+  /** The content of the button. */
+  readonly open: ComponentChildren;
+  readonly onOpen?: () => void;
+}
+
+/** Opens a dialog, with new content each time. */
+export function DialogButton({ open, title, onOpen, children, ...button }: DialogButtonProps) {
+  const [isOpen, setOpen] = useState(false);
+  const onClick = () => {
+    onOpen?.();
+    setOpen(true);
+  };
+  return (
+    <>
+      <button type="button" {...button} onClick={onClick}>
+        {open}
+      </button>
+      {isOpen && (
+        <Dialog title={title} onClose={() => setOpen(false)}>
+          {children}
+        </Dialog>
+      )}
+    </>
+  );
 }
 
 /** Escape and a click outside close it without an action. */
-export function Dialog({ own, title, onClose, children }: DialogProps) {
+function Dialog({ title, onClose, children }: DialogProps & { readonly onClose: () => void }) {
   const id = useId();
+  const own = useRef<HTMLDialogElement>(null);
+  const close = () => own.current?.close();
+  // With its content, so that `autofocus` works.
+  useLayoutEffect(() => own.current?.showModal(), []);
   const closeOutside = ({ target, currentTarget }: Event) => {
     if (target === currentTarget) {
-      own.current?.close();
+      close();
     }
   };
   return (
     <dialog ref={own} aria-labelledby={id} onMouseDown={closeOutside} onClose={onClose}>
       <h2 id={id}>{title}</h2>
-      {children}
+      {children(close)}
     </dialog>
   );
 }

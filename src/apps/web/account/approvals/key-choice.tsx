@@ -3,6 +3,7 @@ import { requireOwnKey } from '../../../../packages/client/api/own-key.js';
 import type { DeviceKey } from '../../../../packages/client/crypto/device-key.js';
 import { requestMessages } from '../../i18n/request-messages.js';
 import { clientFor } from '../../server.js';
+import { Check } from '../../ui/fields.js';
 import { Icon } from '../../ui/icon.js';
 import { done, NoticeLine, useAction, type Notice } from '../../ui/notice.js';
 import { SectionHead } from '../../ui/section-head.js';
@@ -89,17 +90,16 @@ function Keep({ id, choices, setKeys, show, endSession }: KeepProps) {
     <>
       <p>{texts.risk}</p>
       {choices.canConfirm && (
-        <label class="check">
-          <input
-            type="checkbox"
-            checked={isConfirmed}
-            onChange={(event) => confirm(event.currentTarget.checked)}
-          />
-          <span>
-            {texts.confirm}
-            <span class="hint block">{texts.confirmHint}</span>
-          </span>
-        </label>
+        <Check
+          checked={isConfirmed}
+          set={confirm}
+          label={
+            <span>
+              {texts.confirm}
+              <span class="hint block">{texts.confirmHint}</span>
+            </span>
+          }
+        />
       )}
       <button type="button" disabled={isBusy} onClick={keep}>
         <Icon name="lock" />

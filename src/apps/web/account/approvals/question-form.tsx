@@ -1,10 +1,10 @@
-import type { TargetedSubmitEvent } from 'preact';
 import { useState } from 'preact/hooks';
 import type { AskedQuestion } from '../../../../core/protocol/agent-request.js';
 import type { QuestionAnswer } from '../../../../core/protocol/request-answer.js';
 import { markText } from '../../../../packages/client/approvals/marked-text.js';
 import { requestMessages } from '../../i18n/request-messages.js';
 import { MarkedText } from './marked-text.js';
+import { submitting, TextField, textOf } from '../../ui/fields.js';
 import { NoticeLine, problem, type Notice } from '../../ui/notice.js';
 
 interface QuestionFormProps {
@@ -17,16 +17,14 @@ interface QuestionFormProps {
 export function QuestionForm({ questions, isBusy, send }: QuestionFormProps) {
   const { form } = requestMessages;
   const [notice, show] = useState<Notice | null>(null);
-  const submit = (event: TargetedSubmitEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    const data = new FormData(event.currentTarget);
+  const submit = submitting((data) => {
     const answers = questions.map((question, index) => answerIn(data, question, index));
     const whole = answers.filter((one) => one !== null);
     show(whole.length === answers.length ? null : problem(() => requestMessages.form.incomplete));
     if (whole.length === answers.length) {
       send(whole);
     }
-  };
+  });
   return (
     <form onSubmit={submit}>
       {questions.map((question, index) => (
@@ -67,10 +65,12 @@ function Question({ question: { text, options, multiple, custom }, index }: Ques
         </label>
       ))}
       {custom && (
-        <div class="field">
-          <label for={`own-${index}`}>{options.length === 0 ? form.answer : form.own}</label>
-          <input id={`own-${index}`} name={`own-${index}`} maxLength={2000} autocomplete="off" />
-        </div>
+        <TextField
+          id={`own-${index}`}
+          name={`own-${index}`}
+          label={options.length === 0 ? form.answer : form.own}
+          maxLength={2000}
+        />
       )}
     </fieldset>
   );
@@ -93,8 +93,7 @@ function answerIn(
   index: number,
 ): QuestionAnswer | null {
   const chosen = data.getAll(`question-${index}`).map((at) => options[Number(at)]?.id ?? '');
-  const own = data.get(`own-${index}`);
-  const text = custom && typeof own === 'string' ? own.trim() : '';
+  const text = custom ? textOf(data, `own-${index}`) : '';
   // A text replaces the choice where only one answer is taken.
   const picked = text !== '' && !multiple ? [] : chosen;
   if (picked.length === 0 && text === '') {

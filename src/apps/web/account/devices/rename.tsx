@@ -1,7 +1,7 @@
-import type { TargetedSubmitEvent } from 'preact';
 import { shownName, storedName } from '../../browser-name.js';
 import { t } from '../../i18n/messages.js';
-import { Dialog, useDialog } from '../../ui/dialog.js';
+import { DialogButton } from '../../ui/dialog.js';
+import { submitting, TextField, textOf } from '../../ui/fields.js';
 import { FormButtons } from '../../ui/form-buttons.js';
 
 interface RenameProps {
@@ -14,51 +14,28 @@ interface RenameProps {
   readonly rename: (name: string) => void;
 }
 
-export function Rename({ title, label, isBusy, ...form }: RenameProps) {
-  const dialog = useDialog();
+export function Rename({ id, name, title, label, isBusy, rename }: RenameProps) {
+  const submit = (close: () => void) =>
+    submitting((values) => {
+      close();
+      rename(storedName(textOf(values, 'name')));
+    });
   return (
-    <>
-      <button
-        type="button"
-        aria-label={label}
-        disabled={isBusy}
-        onClick={() => dialog.current?.showModal()}
-      >
-        {t.devices.rename}
-      </button>
-      <Dialog own={dialog} title={title}>
-        <RenameForm {...form} close={() => dialog.current?.close()} />
-      </Dialog>
-    </>
-  );
-}
-
-interface RenameFormProps extends Pick<RenameProps, 'id' | 'name' | 'rename'> {
-  readonly close: () => void;
-}
-
-function RenameForm({ id, name, rename, close }: RenameFormProps) {
-  const submit = (event: TargetedSubmitEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    const typed = new FormData(event.currentTarget).get('name');
-    close();
-    rename(typeof typed === 'string' ? storedName(typed.trim()) : '');
-  };
-  return (
-    <form onSubmit={submit}>
-      <div class="field">
-        <label for={`name-${id}`}>{t.devices.name}</label>
-        <input
-          id={`name-${id}`}
-          name="name"
-          defaultValue={shownName(name)}
-          maxLength={64}
-          pattern=".*\S.*"
-          autocomplete="off"
-          required
-        />
-      </div>
-      <FormButtons close={close} submit={t.save} />
-    </form>
+    <DialogButton open={t.devices.rename} title={title} aria-label={label} disabled={isBusy}>
+      {(close) => (
+        <form onSubmit={submit(close)}>
+          <TextField
+            id={`name-${id}`}
+            name="name"
+            label={t.devices.name}
+            defaultValue={shownName(name)}
+            maxLength={64}
+            pattern=".*\S.*"
+            required
+          />
+          <FormButtons close={close} submit={t.save} />
+        </form>
+      )}
+    </DialogButton>
   );
 }

@@ -1,5 +1,5 @@
 import type { SavedPushToken } from '../../../../packages/client/api/api-client-answers.js';
-import { Dialog, useDialog } from '../../ui/dialog.js';
+import { DialogButton } from '../../ui/dialog.js';
 import { done, NoticeLine, problem, useNotedAction } from '../../ui/notice.js';
 import { t } from '../../i18n/messages.js';
 import { Listing } from '../../ui/listing.js';
@@ -13,29 +13,23 @@ interface TestReceiverProps {
 
 /** A page cannot call push services without CORS, so a command tests the whole path. */
 export function TestReceiver({ device, name, isOwn }: TestReceiverProps) {
-  const dialog = useDialog();
   const { tests } = t;
   return (
-    <>
-      <button
-        type="button"
-        aria-label={`${tests.open} ${name}`}
-        onClick={() => dialog.current?.showModal()}
-      >
-        {tests.open}
-      </button>
-      <Dialog own={dialog} title={tests.title(name)}>
-        {isOwn && <ShowTest />}
-        <p>{tests.why}</p>
-        <Listing text={`gatehouse tokens test ${device.id}`} label={tests.title(name)} />
-        <p class="hint">{tests.outcome}</p>
-        <div class="row end">
-          <button type="button" onClick={() => dialog.current?.close()}>
-            {t.dismiss}
-          </button>
-        </div>
-      </Dialog>
-    </>
+    <DialogButton open={tests.open} title={tests.title(name)} aria-label={`${tests.open} ${name}`}>
+      {(close) => (
+        <>
+          {isOwn && <ShowTest />}
+          <p>{tests.why}</p>
+          <Listing text={`gatehouse tokens test ${device.id}`} label={tests.title(name)} />
+          <p class="hint">{tests.outcome}</p>
+          <div class="row end">
+            <button type="button" onClick={close}>
+              {t.dismiss}
+            </button>
+          </div>
+        </>
+      )}
+    </DialogButton>
   );
 }
 

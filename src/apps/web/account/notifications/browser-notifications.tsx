@@ -1,5 +1,5 @@
-import type { TargetedSubmitEvent } from 'preact';
 import { browserName, shownName, storedName } from '../../browser-name.js';
+import { submitting, TextField, textOf } from '../../ui/fields.js';
 import { Icon } from '../../ui/icon.js';
 import { done, NoticeLine, useNotedAction } from '../../ui/notice.js';
 import { notificationMessages } from '../../i18n/notification-messages.js';
@@ -51,33 +51,25 @@ function Registered() {
 function RegistrationForm({ settings, session, notify, endSession, reload }: PartProps) {
   const { notice, isBusy, run } = useNotedAction(endSession);
   const { browser } = notificationMessages;
-  const submit = (event: TargetedSubmitEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    const name = new FormData(event.currentTarget).get('name');
+  const submit = submitting((values) =>
     run(async () => {
-      await register(
-        session,
-        typeof name === 'string' ? storedName(name.trim()) : '',
-        settings.access,
-      );
+      await register(session, storedName(textOf(values, 'name')), settings.access);
       notify(done(() => notificationMessages.browser.on));
       settings.reload();
       reload();
-    });
-  };
+    }),
+  );
   return (
     <form onSubmit={submit}>
-      <div class="field">
-        <label for="browser-name">{browser.name}</label>
-        <input
-          id="browser-name"
-          name="name"
-          defaultValue={shownName(browserName())}
-          maxLength={64}
-          pattern=".*\S.*"
-          required
-        />
-      </div>
+      <TextField
+        id="browser-name"
+        name="name"
+        label={browser.name}
+        defaultValue={shownName(browserName())}
+        maxLength={64}
+        pattern=".*\S.*"
+        required
+      />
       <NoticeLine notice={notice} />
       <button type="submit" class="primary" disabled={isBusy}>
         <Icon name="bell" />

@@ -1,15 +1,15 @@
 import type { WebhookChannel } from '../../../../packages/notify/preferences.js';
 import { changeChannel, removeChannel } from '../../../../packages/notify/settings-changes.js';
-import { Dialog, useDialog, type DialogRef } from '../../ui/dialog.js';
+import { DialogButton } from '../../ui/dialog.js';
 import { Icon } from '../../ui/icon.js';
 import { t } from '../../i18n/messages.js';
 import { notificationMessages } from '../../i18n/notification-messages.js';
 import { useAction } from '../../ui/notice.js';
-import { ChannelDialog, type ChannelChoices } from './channel-dialog.js';
+import { ChannelForm, type ChannelChoices } from './channel-form.js';
 import type { ChannelRowProps } from './channel-props.js';
-import { SigningDialog } from './signing.js';
+import { Signing } from './signing.js';
 import { Switch } from './switch.js';
-import { TestDialog } from './test-dialog.js';
+import { ChannelTest } from './channel-test.js';
 import { TOPICS } from './topics.js';
 import { FormButtons } from '../../ui/form-buttons.js';
 
@@ -41,73 +41,70 @@ export function ChannelRow(props: ChannelRowProps) {
 }
 
 function Actions({ channel, save, show, endSession }: ChannelRowProps) {
-  const [test, change, sign, remove] = [useDialog(), useDialog(), useDialog(), useDialog()];
-  const { webhooks, test: tests } = notificationMessages;
-  const acts = [
-    { label: tests.open, dialog: test },
-    { label: webhooks.change, dialog: change },
-    { label: webhooks.secret, dialog: sign },
-    { label: t.remove, dialog: remove, kind: 'danger' },
-  ];
+  const { isBusy, run } = useAction(show, endSession);
+  const { webhooks, test } = notificationMessages;
+  const name = nameOf(channel);
   const use = (choices: ChannelChoices) =>
     save((fields) => changeChannel(fields, channel.id, { ...choices }), 'changed');
+  const remove = () => run(() => save((fields) => removeChannel(fields, channel.id), 'removed'));
   return (
-    <>
-      <div class="acts">
-        {acts.map(({ label, dialog, kind }) => (
-          <button
-            key={label}
-            type="button"
-            class={kind}
-            aria-label={`${label}: ${nameOf(channel)}`}
-            onClick={() => dialog.current?.showModal()}
-          >
-            {label}
-          </button>
-        ))}
-      </div>
-      <TestDialog own={test} channel={channel} />
-      <ChannelDialog key={stateOf(channel)} own={change} {...{ channel, use, endSession }} />
-      <SigningDialog own={sign} {...{ channel, save, endSession }} />
-      <RemoveDialog own={remove} {...{ channel, save, show, endSession }} />
-    </>
+    <div class="acts">
+      <DialogButton open={test.open} title={test.title} aria-label={`${test.open}: ${name}`}>
+        {(close) => <ChannelTest {...{ channel, close }} />}
+      </DialogButton>
+      <DialogButton
+        open={webhooks.change}
+        title={webhooks.changeTitle}
+        aria-label={`${webhooks.change}: ${name}`}
+      >
+        {(close) => <ChannelForm {...{ channel, use, close, endSession }} />}
+      </DialogButton>
+      <DialogButton
+        open={webhooks.secret}
+        title={webhooks.secretTitle}
+        aria-label={`${webhooks.secret}: ${name}`}
+      >
+        {(close) => <Signing {...{ channel, save, close, endSession }} />}
+      </DialogButton>
+      <DialogButton
+        open={t.remove}
+        title={webhooks.removeTitle}
+        class="danger"
+        aria-label={`${t.remove}: ${name}`}
+      >
+        {(close) => <Removal {...{ name, isBusy, remove, close }} />}
+      </DialogButton>
+    </div>
   );
 }
 
-function RemoveDialog({
-  own,
-  channel,
-  save,
-  show,
-  endSession,
-}: ChannelRowProps & { readonly own: DialogRef }) {
-  const { isBusy, run } = useAction(show, endSession);
-  const { webhooks } = notificationMessages;
-  const remove = () => {
-    own.current?.close();
-    run(() => save((fields) => removeChannel(fields, channel.id), 'removed'));
+interface RemovalProps {
+  readonly name: string;
+  readonly isBusy: boolean;
+  readonly remove: () => void;
+  readonly close: () => void;
+}
+
+function Removal({ name, isBusy, remove, close }: RemovalProps) {
+  const confirm = () => {
+    close();
+    remove();
   };
   return (
-    <Dialog own={own} title={webhooks.removeTitle}>
+    <>
       <p>
-        <strong>{nameOf(channel)}</strong>
+        <strong>{name}</strong>
       </p>
-      <p>{webhooks.removeLead}</p>
+      <p>{notificationMessages.webhooks.removeLead}</p>
       <FormButtons
-        close={() => own.current?.close()}
+        close={close}
         submit={t.remove}
-        confirm={remove}
+        confirm={confirm}
         kind="danger"
         isDisabled={isBusy}
       />
-    </Dialog>
+    </>
   );
-}
-
-/** Key of the form: a change of the stored channel resets it. */
-function stateOf({ url, preset, topics, ...more }: WebhookChannel): string {
-  const { requestPreviews, readyIncludeMessageText } = more;
-  return JSON.stringify([url, preset, topics, requestPreviews, readyIncludeMessageText]);
 }
 
 /** Returns the address without its secret part, which authorizes the sender to a chat service. */

@@ -1,4 +1,3 @@
-import type { TargetedSubmitEvent } from 'preact';
 import { useEffect } from 'preact/hooks';
 import type { SettingsFields } from '../../../../packages/client/settings/account-settings.js';
 import {
@@ -9,6 +8,7 @@ import {
 import { t } from '../../i18n/messages.js';
 import { notificationMessages } from '../../i18n/notification-messages.js';
 import { clientFor } from '../../server.js';
+import { Check, submitting } from '../../ui/fields.js';
 import { Icon } from '../../ui/icon.js';
 import { done, NoticeLine, useNotedAction } from '../../ui/notice.js';
 import { SectionHead } from '../../ui/section-head.js';
@@ -70,15 +70,13 @@ function useConfirmation(props: ConfirmedReceiversProps) {
       run(() => confirm([]));
     }
   }, [isStale]);
-  const submit = (event: TargetedSubmitEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    const chosen = new FormData(event.currentTarget).getAll('token').map(String);
+  const submit = submitting((values) =>
     run(async () => {
-      await confirm(chosen);
+      await confirm(values.getAll('token').map(String));
       notify(done(() => notificationMessages.receivers.confirmed));
       reload();
-    });
-  };
+    }),
+  );
   return { notice, isBusy, receivers, waiting, submit };
 }
 
@@ -88,13 +86,17 @@ interface ChoicesProps extends Pick<ConfirmedReceiversProps, 'own'> {
 
 function Choices({ devices, own }: ChoicesProps) {
   return devices.map((device) => (
-    <label key={device.id} class="check">
-      <input type="checkbox" name="token" value={device.token} />
-      <span>
-        {receiverName(device)}
-        {device.token === own && ` (${t.devices.thisBrowser})`}
-        <span class="hint block">{receiverFacts(device)}</span>
-      </span>
-    </label>
+    <Check
+      key={device.id}
+      name="token"
+      value={device.token}
+      label={
+        <span>
+          {receiverName(device)}
+          {device.token === own && ` (${t.devices.thisBrowser})`}
+          <span class="hint block">{receiverFacts(device)}</span>
+        </span>
+      }
+    />
   ));
 }

@@ -1,6 +1,6 @@
-import type { TargetedEvent } from 'preact';
 import { changePreferences } from '../../../../packages/notify/settings-changes.js';
 import type { Preferences } from '../../../../packages/notify/preferences.js';
+import { SelectField } from '../../ui/fields.js';
 import { NoticeLine, useNotedAction } from '../../ui/notice.js';
 import { notificationMessages } from '../../i18n/notification-messages.js';
 import type { AccountActions } from '../use-account.js';
@@ -92,20 +92,14 @@ function ContentSwitches({ preferences, isBusy, set }: Fields) {
 
 function Foreground({ preferences, set }: Fields) {
   const { push } = notificationMessages;
-  const choose = ({ currentTarget }: TargetedEvent<HTMLSelectElement>) => {
-    set('foregroundBehavior')(currentTarget.value);
-  };
   return (
-    <div class="field">
-      <label for="foreground">{push.foreground}</label>
-      <select id="foreground" value={preferences.foregroundBehavior} onChange={choose}>
-        {BEHAVIORS.map((behavior) => (
-          <option key={behavior} value={behavior}>
-            {push.foregroundChoices[behavior]}
-          </option>
-        ))}
-      </select>
-    </div>
+    <SelectField
+      id="foreground"
+      label={push.foreground}
+      choices={BEHAVIORS.map((behavior) => [behavior, push.foregroundChoices[behavior]] as const)}
+      value={preferences.foregroundBehavior}
+      onChange={({ currentTarget }) => set('foregroundBehavior')(currentTarget.value)}
+    />
   );
 }
 

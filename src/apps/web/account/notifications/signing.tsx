@@ -1,17 +1,16 @@
 import { useState } from 'preact/hooks';
 import { changeChannel, makeSigningSecret } from '../../../../packages/notify/settings-changes.js';
 import { CopyButton } from '../../ui/copy-button.js';
-import { Dialog, type DialogRef } from '../../ui/dialog.js';
 import { NoticeLine, useNotedAction } from '../../ui/notice.js';
 import { t } from '../../i18n/messages.js';
 import { notificationMessages } from '../../i18n/notification-messages.js';
 import type { ChannelRowProps } from './channel-props.js';
 
-interface SigningDialogProps extends Omit<ChannelRowProps, 'show'> {
-  readonly own: DialogRef;
+interface SigningProps extends Omit<ChannelRowProps, 'show'> {
+  readonly close: () => void;
 }
 
-export function SigningDialog({ own, channel, save, endSession }: SigningDialogProps) {
+export function Signing({ close, channel, save, endSession }: SigningProps) {
   const [secret, showSecret] = useState<string | null>(null);
   const { notice, isBusy, run } = useNotedAction(endSession);
   const { webhooks } = notificationMessages;
@@ -23,7 +22,7 @@ export function SigningDialog({ own, channel, save, endSession }: SigningDialogP
       showSecret(signingSecret);
     });
   return (
-    <Dialog own={own} title={webhooks.secretTitle}>
+    <>
       {secret === null ? (
         <p>{isSigned ? webhooks.signedLead : webhooks.unsignedLead}</p>
       ) : (
@@ -39,11 +38,11 @@ export function SigningDialog({ own, channel, save, endSession }: SigningDialogP
         <button type="button" disabled={isBusy} onClick={() => act(makeSigningSecret())}>
           {isSigned ? webhooks.replaceSecret : webhooks.makeSecret}
         </button>
-        <button type="button" class="primary" onClick={() => own.current?.close()}>
+        <button type="button" class="primary" onClick={close}>
           {notificationMessages.close}
         </button>
       </div>
-    </Dialog>
+    </>
   );
 }
 

@@ -6,11 +6,11 @@ import {
   newChannel,
   removeChannel,
 } from '../../../../packages/notify/settings-changes.js';
-import { useDialog } from '../../ui/dialog.js';
+import { DialogButton } from '../../ui/dialog.js';
 import { Icon } from '../../ui/icon.js';
 import { done, NoticeLine, type Notice, useAction } from '../../ui/notice.js';
 import { notificationMessages } from '../../i18n/notification-messages.js';
-import { ChannelDialog, type ChannelChoices } from './channel-dialog.js';
+import { ChannelForm, type ChannelChoices } from './channel-form.js';
 import type { ChannelRowProps, Save } from './channel-props.js';
 import { ChannelRow } from './channel-row.js';
 import type { PartProps } from './push-preferences.js';
@@ -22,7 +22,6 @@ import { SectionHead } from '../../ui/section-head.js';
 export function Webhooks({ preferences, settings, endSession }: PartProps) {
   const [notice, show] = useState<Notice | null>(null);
   const [secret, showSecret] = useState<string | null>(null);
-  const dialog = useDialog();
   const { channels, brokenChannels } = preferences;
   const { webhooks } = notificationMessages;
   const save: Save = async (change, outcome) => {
@@ -36,7 +35,7 @@ export function Webhooks({ preferences, settings, endSession }: PartProps) {
     showSecret(signingSecret);
   };
   const isEmpty = channels.length + brokenChannels.length === 0;
-  const addButton = <AddButton add={() => dialog.current?.showModal()} />;
+  const addButton = <AddButton {...{ add, endSession }} />;
   const row = { save, show, endSession };
   return (
     <section aria-labelledby="webhooks">
@@ -54,7 +53,6 @@ export function Webhooks({ preferences, settings, endSession }: PartProps) {
           <BrokenRow key={index} channel={channel} {...row} />
         ))}
       </ul>
-      <ChannelDialog own={dialog} channel={null} use={add} endSession={endSession} />
     </section>
   );
 }
@@ -70,12 +68,22 @@ function NoWebhooks({ children }: { readonly children: ComponentChildren }) {
   );
 }
 
-function AddButton({ add }: { readonly add: () => void }) {
-  return (
-    <button type="button" onClick={add}>
+interface AddButtonProps extends Pick<PartProps, 'endSession'> {
+  readonly add: (choices: ChannelChoices, isSigned: boolean) => Promise<void>;
+}
+
+function AddButton({ add, endSession }: AddButtonProps) {
+  const { webhooks } = notificationMessages;
+  const open = (
+    <>
       <Icon name="plus" />
-      {notificationMessages.webhooks.add}
-    </button>
+      {webhooks.add}
+    </>
+  );
+  return (
+    <DialogButton open={open} title={webhooks.addTitle}>
+      {(close) => <ChannelForm channel={null} use={add} {...{ close, endSession }} />}
+    </DialogButton>
   );
 }
 

@@ -3,6 +3,7 @@ import { GatehouseProblem } from '../../../../packages/client/api/problem.js';
 import { formatDate } from '../../i18n/format.js';
 import { programMessages } from '../../i18n/programs/program-messages.js';
 import { clientFor } from '../../server.js';
+import { Check } from '../../ui/fields.js';
 import { Loading, NoticeLine, useAction, type Notice, type Notify } from '../../ui/notice.js';
 import { savePendingProgram, type PendingProgram, type Session } from '../tab-state.js';
 import type { AccountActions } from '../use-account.js';
@@ -19,7 +20,7 @@ interface ProgramRequestProps extends Pick<AccountActions, 'endSession'> {
   readonly close: () => void;
 }
 
-/** Tells a signed-out person that the sign-in is for the request of a program. */
+/** For a signed-out person: the sign-in is for the request of a program. */
 export function ForProgram() {
   return <p>{programMessages.request.forProgram}</p>;
 }
@@ -177,15 +178,13 @@ function Decision({ request, isBusy, allow, cancel }: DecisionProps) {
       <fieldset>
         <legend>{texts.may}</legend>
         {request.scopes.map((scope) => (
-          <label key={scope.id} class="check">
-            <input
-              type="checkbox"
-              checked={chosen.includes(scope.id)}
-              disabled={!isChangeable(scope, request.scopes, chosen)}
-              onChange={() => toggle(scope.id)}
-            />{' '}
-            {scope.text}
-          </label>
+          <Check
+            key={scope.id}
+            label={scope.text}
+            checked={chosen.includes(scope.id)}
+            disabled={!isChangeable(scope, request.scopes, chosen)}
+            set={() => toggle(scope.id)}
+          />
         ))}
       </fieldset>
       <p class="quiet">{texts.until(formatDate(request.grantExpiresAt))}</p>

@@ -1,10 +1,9 @@
-import { useState } from 'preact/hooks';
 import { changeEncryption } from '../../../../packages/client/settings/encryption-change.js';
 import { requireOwnKey } from '../../../../packages/client/api/own-key.js';
 import type { DeviceKey } from '../../../../packages/client/crypto/device-key.js';
 import { encryptionMessages } from '../../i18n/encryption-messages.js';
 import { clientFor } from '../../server.js';
-import { Dialog, useDialog } from '../../ui/dialog.js';
+import { DialogButton } from '../../ui/dialog.js';
 import { done } from '../../ui/notice.js';
 import { pinsOf } from '../account-pins.js';
 import { KeyForm } from '../key-forms.js';
@@ -20,42 +19,33 @@ type ChangeEncryptionProps = Pick<
 /** Always asks for the key: the change concerns everything that the account stores. */
 export function ChangeEncryption(props: ChangeEncryptionProps) {
   const { account, session, endSession, notify, reload, noteKey } = props;
-  const dialog = useDialog();
-  const [isOpen, setOpen] = useState(false);
   const isSealed = account.profile.encryptionMode === 'e2ee';
   const toMode = isSealed ? 'plain' : 'e2ee';
   const messages = encryptionMessages[toMode];
-  const change = async (key: DeviceKey) => {
+  const change = async (key: DeviceKey, close: () => void) => {
     await changeWith(key, session, toMode);
-    dialog.current?.close();
+    close();
     noteKey(key);
     notify(done(() => encryptionMessages[toMode].done));
     reload();
   };
-  const open = () => {
-    setOpen(true);
-    dialog.current?.showModal();
-  };
   return (
-    <>
-      <div class="row">
-        <button type="button" onClick={open}>
-          {messages.open}
-        </button>
-      </div>
-      <Dialog own={dialog} title={messages.title} onClose={() => setOpen(false)}>
-        <p>{messages.hint}</p>
-        {isOpen && (
-          <KeyForm
-            id="encryption-key"
-            use={change}
-            endSession={endSession}
-            label={messages.submit}
-            cancel={() => dialog.current?.close()}
-          />
+    <div class="row">
+      <DialogButton open={messages.open} title={messages.title}>
+        {(close) => (
+          <>
+            <p>{messages.hint}</p>
+            <KeyForm
+              id="encryption-key"
+              use={(key) => change(key, close)}
+              endSession={endSession}
+              label={messages.submit}
+              cancel={close}
+            />
+          </>
         )}
-      </Dialog>
-    </>
+      </DialogButton>
+    </div>
   );
 }
 

@@ -1,6 +1,6 @@
 import type { AccountProfile } from '../../../../packages/client/api/api-client-answers.js';
 import { clientFor } from '../../server.js';
-import { Dialog, useDialog } from '../../ui/dialog.js';
+import { DialogButton } from '../../ui/dialog.js';
 import { Icon } from '../../ui/icon.js';
 import { done, NoticeLine, useNotedAction } from '../../ui/notice.js';
 import { formatDate, formatRelative } from '../../i18n/format.js';
@@ -164,32 +164,29 @@ type DisconnectProps = Omit<LinkedProps, 'identity' | 'isCertificate' | 'isLast'
 
 /** Asks for confirmation, because access may depend on the provider. */
 function Disconnect({ name, isRequired, isBusy, disconnect }: DisconnectProps) {
-  const dialog = useDialog();
   const { security } = t;
-  const confirm = () => {
-    dialog.current?.close();
-    disconnect();
-  };
   return (
-    <>
-      <button
-        type="button"
-        aria-label={security.disconnectNamed(name)}
-        disabled={isBusy}
-        onClick={() => dialog.current?.showModal()}
-      >
-        {security.disconnect}
-      </button>
-      <Dialog own={dialog} title={security.disconnectTitle(name)}>
-        <p>{isRequired ? security.disconnectLoss : security.disconnectHint}</p>
-        <FormButtons
-          close={() => dialog.current?.close()}
-          submit={security.disconnect}
-          confirm={confirm}
-          kind="danger"
-        />
-      </Dialog>
-    </>
+    <DialogButton
+      open={security.disconnect}
+      title={security.disconnectTitle(name)}
+      aria-label={security.disconnectNamed(name)}
+      disabled={isBusy}
+    >
+      {(close) => (
+        <>
+          <p>{isRequired ? security.disconnectLoss : security.disconnectHint}</p>
+          <FormButtons
+            close={close}
+            submit={security.disconnect}
+            confirm={() => {
+              close();
+              disconnect();
+            }}
+            kind="danger"
+          />
+        </>
+      )}
+    </DialogButton>
   );
 }
 

@@ -4,7 +4,8 @@ import type { Endings, SectionProps } from '../use-account.js';
 import { Identities } from './identities.js';
 import { SignOutEverywhere } from './sign-out.js';
 import { NoticeLine, done } from '../../ui/notice.js';
-import { Dialog, useDialog } from '../../ui/dialog.js';
+import { DialogButton } from '../../ui/dialog.js';
+import { submitting, TextField } from '../../ui/fields.js';
 import { lazyPart } from '../../ui/lazy-part.js';
 import { SectionHead } from '../../ui/section-head.js';
 import { FormButtons } from '../../ui/form-buttons.js';
@@ -46,24 +47,14 @@ export function SecuritySection(props: SectionProps) {
 
 /** Requires a confirmation word, because a click can be a mistake. */
 function DeleteAccount({ endings }: { readonly endings: Endings }) {
-  const dialog = useDialog();
-  const [openings, setOpenings] = useState(0);
   const { security } = t;
   return (
     <section aria-labelledby="delete">
       <SectionHead id="delete" title={security.delete} lead={security.deleteLead}>
-        <button type="button" class="danger" onClick={() => dialog.current?.showModal()}>
-          {security.deleteOpen}
-        </button>
+        <DialogButton open={security.deleteOpen} title={security.deleteTitle} class="danger">
+          {(close) => <Confirmation {...{ endings, close }} />}
+        </DialogButton>
       </SectionHead>
-      <Dialog
-        own={dialog}
-        title={security.deleteTitle}
-        onClose={() => setOpenings((count) => count + 1)}
-      >
-        {/* Replaced, so that the typed word is not there when the dialog opens again. */}
-        <Confirmation key={openings} endings={endings} close={() => dialog.current?.close()} />
-      </Dialog>
     </section>
   );
 }
@@ -78,24 +69,15 @@ function Confirmation({ endings, close }: ConfirmationProps) {
   const { security } = t;
   const isTyped = typed.trim().toLowerCase() === security.deleteWord;
   return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault();
-        endings.deleteAccount();
-      }}
-    >
+    <form onSubmit={submitting(endings.deleteAccount)}>
       <p>{security.deleteHint}</p>
-      <div class="field">
-        <label for="delete-word">{security.deleteLabel(security.deleteWord)}</label>
-        <input
-          id="delete-word"
-          autocomplete="off"
-          autocapitalize="none"
-          spellcheck={false}
-          value={typed}
-          onInput={({ currentTarget }) => setTyped(currentTarget.value)}
-        />
-      </div>
+      <TextField
+        id="delete-word"
+        label={security.deleteLabel(security.deleteWord)}
+        value={typed}
+        set={setTyped}
+        isExact
+      />
       <NoticeLine notice={endings.notice} />
       <FormButtons
         cancel={security.deleteKeep}

@@ -1,6 +1,6 @@
 import type { RefObject } from 'preact';
 import { clientFor } from '../../server.js';
-import { Dialog, useDialog } from '../../ui/dialog.js';
+import { DialogButton } from '../../ui/dialog.js';
 import { Icon } from '../../ui/icon.js';
 import {
   done,
@@ -101,24 +101,22 @@ export function SignOut({ endings: { isBusy, signOut } }: EndingProps) {
 
 /** Asks for confirmation, because programs lose their sessions as well. */
 export function SignOutEverywhere({ endings }: EndingProps) {
-  const dialog = useDialog();
   const { security, devices } = t;
   return (
-    <>
-      <button type="button" onClick={() => dialog.current?.showModal()}>
-        {devices.everywhere}
-      </button>
-      <Dialog own={dialog} title={security.everywhereTitle}>
-        <p>{security.everywhereHint}</p>
-        <NoticeLine notice={endings.notice} />
-        <FormButtons
-          cancel={security.stay}
-          close={() => dialog.current?.close()}
-          submit={security.everywhere}
-          confirm={endings.signOutEverywhere}
-          isDisabled={endings.isBusy}
-        />
-      </Dialog>
-    </>
+    <DialogButton open={devices.everywhere} title={security.everywhereTitle}>
+      {(close) => (
+        <>
+          <p>{security.everywhereHint}</p>
+          <NoticeLine notice={endings.notice} />
+          <FormButtons
+            cancel={security.stay}
+            close={close}
+            submit={security.everywhere}
+            confirm={endings.signOutEverywhere}
+            isDisabled={endings.isBusy}
+          />
+        </>
+      )}
+    </DialogButton>
   );
 }

@@ -2,12 +2,13 @@ import type {
   AdminAccountQuery,
   ListedAccount,
 } from '../../../../packages/client/api/admin-client.js';
+import { SelectField, submitting, textOf } from '../../ui/fields.js';
 import { Icon } from '../../ui/icon.js';
 import { NoticeLine } from '../../ui/notice.js';
 import { formatRelative } from '../../i18n/format.js';
 import { Freshness, Head } from '../head.js';
 import { PageButtons, usePages } from '../pages.js';
-import { accountAddress, listAddress, textOf, type Filter } from '../route.js';
+import { accountAddress, listAddress, type Filter } from '../route.js';
 import { useProviderIds, useProviderName } from '../provider-names.js';
 import { formatCount, MAX_COUNTED } from '../format-count.js';
 import { useSession } from '../session.js';
@@ -32,15 +33,13 @@ export function Accounts({ filter }: { readonly filter: Filter }) {
 
 function Search({ filter }: { readonly filter: Filter }) {
   const { accounts } = texts;
-  const submit = (event: Event) => {
-    event.preventDefault();
-    const values = new FormData(event.currentTarget as HTMLFormElement);
+  const submit = submitting((values) => {
     location.hash = listAddress('accounts', {
       query: textOf(values, 'query'),
       provider: textOf(values, 'provider'),
       state: textOf(values, 'state'),
     });
-  };
+  });
   return (
     <form class="filters" role="search" onSubmit={submit}>
       <div class="field wide">
@@ -83,35 +82,33 @@ function submitForm({ currentTarget }: { readonly currentTarget: HTMLSelectEleme
 function ProviderChoice({ chosen }: ChoiceProps) {
   const nameOf = useProviderName();
   const offered = new Set([...useProviderIds(), ...(chosen === '' ? [] : [chosen])]);
+  const { provider, anyProvider } = texts.accounts;
   return (
-    <div class="field">
-      <label for="provider">{texts.accounts.provider}</label>
-      <select id="provider" name="provider" value={chosen} onChange={submitForm}>
-        <option value="">{texts.accounts.anyProvider}</option>
-        {[...offered].map((id) => (
-          <option key={id} value={id}>
-            {nameOf(id)}
-          </option>
-        ))}
-      </select>
-    </div>
+    <SelectField
+      id="provider"
+      name="provider"
+      label={provider}
+      choices={[['', anyProvider], ...[...offered].map((id) => [id, nameOf(id)] as const)]}
+      value={chosen}
+      onChange={submitForm}
+    />
   );
 }
 
 function StateChoice({ chosen }: ChoiceProps) {
   const { accounts } = texts;
   return (
-    <div class="field">
-      <label for="state">{accounts.state}</label>
-      <select id="state" name="state" value={chosen} onChange={submitForm}>
-        <option value="">{accounts.anyState}</option>
-        {STATES.map((state) => (
-          <option key={state} value={state}>
-            {accounts[state]}
-          </option>
-        ))}
-      </select>
-    </div>
+    <SelectField
+      id="state"
+      name="state"
+      label={accounts.state}
+      choices={[
+        ['', accounts.anyState],
+        ...STATES.map((state) => [state, accounts[state]] as const),
+      ]}
+      value={chosen}
+      onChange={submitForm}
+    />
   );
 }
 

@@ -1,9 +1,10 @@
 import type { AdminAuditQuery } from '../../../../packages/client/api/admin-client.js';
+import { SelectField, submitting, TextField, textOf } from '../../ui/fields.js';
 import { Icon } from '../../ui/icon.js';
 import { NoticeLine, useNotedAction } from '../../ui/notice.js';
 import { Freshness, Head } from '../head.js';
 import { PageButtons, usePages } from '../pages.js';
-import { listAddress, textOf, type Filter } from '../route.js';
+import { listAddress, type Filter } from '../route.js';
 import { keptToken, useSession } from '../session.js';
 import { Lesson } from '../lesson.js';
 import { Skeleton } from '../skeleton.js';
@@ -30,18 +31,9 @@ export function Audit({ filter }: { readonly filter: Filter }) {
   );
 }
 
-interface FieldProps {
-  readonly name: string;
-  readonly label: string;
-  readonly isTime?: boolean;
-  readonly value: string;
-}
-
 function FilterForm({ filter }: { readonly filter: Filter }) {
   const { audit } = texts;
-  const submit = (event: Event) => {
-    event.preventDefault();
-    const values = new FormData(event.currentTarget as HTMLFormElement);
+  const submit = submitting((values) => {
     const text = (name: string) => textOf(values, name);
     location.hash = listAddress('audit', {
       kind: text('kind'),
@@ -51,13 +43,10 @@ function FilterForm({ filter }: { readonly filter: Filter }) {
       since: readTime(text('since')),
       until: readTime(text('until')),
     });
-  };
+  });
   return (
     <form class="filters" role="search" onSubmit={submit}>
-      <KindChoice chosen={filter.kind ?? ''} />
-      {fieldsOf(filter).map((field) => (
-        <FilterField key={field.name} {...field} />
-      ))}
+      <FilterFields filter={filter} />
       <div class="row submit">
         <button type="submit" class="primary">
           <Icon name="search" />
@@ -73,45 +62,38 @@ function FilterForm({ filter }: { readonly filter: Filter }) {
   );
 }
 
-function fieldsOf(filter: Filter): readonly FieldProps[] {
-  const { audit } = texts;
-  return [
-    { name: 'actor', label: audit.actor, value: filter.actor ?? '' },
-    { name: 'person', label: audit.person, value: filter.person ?? '' },
-    { name: 'accountId', label: audit.accountId, value: filter.accountId ?? '' },
-    { name: 'since', label: audit.since, isTime: true, value: writeTime(filter.since) },
-    { name: 'until', label: audit.until, isTime: true, value: writeTime(filter.until) },
-  ];
-}
-
-function KindChoice({ chosen }: { readonly chosen: string }) {
+function FilterFields({ filter }: { readonly filter: Filter }) {
   const { audit, kinds } = texts;
   return (
-    <div class="field">
-      <label for="kind">{audit.kind}</label>
-      <select id="kind" name="kind" value={chosen}>
-        <option value="">{audit.anyKind}</option>
-        {Object.entries(kinds).map(([kind, name]) => (
-          <option key={kind} value={kind}>
-            {name}
-          </option>
-        ))}
-      </select>
-    </div>
-  );
-}
-
-function FilterField({ name, label, value, isTime = false }: FieldProps) {
-  const own = { id: name, name, defaultValue: value, autocomplete: 'off' };
-  return (
-    <div class="field">
-      <label for={name}>{label}</label>
-      {isTime ? (
-        <input type="datetime-local" {...own} />
-      ) : (
-        <input type="text" spellcheck={false} {...own} />
-      )}
-    </div>
+    <>
+      <SelectField
+        id="kind"
+        name="kind"
+        label={audit.kind}
+        choices={[['', audit.anyKind], ...Object.entries(kinds)]}
+        value={filter.kind ?? ''}
+      />
+      {(['actor', 'person', 'accountId'] as const).map((name) => (
+        <TextField
+          key={name}
+          id={name}
+          name={name}
+          label={audit[name]}
+          defaultValue={filter[name] ?? ''}
+          isExact
+        />
+      ))}
+      {(['since', 'until'] as const).map((name) => (
+        <TextField
+          key={name}
+          id={name}
+          name={name}
+          type="datetime-local"
+          label={audit[name]}
+          defaultValue={writeTime(filter[name])}
+        />
+      ))}
+    </>
   );
 }
 

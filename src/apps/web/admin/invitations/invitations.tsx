@@ -16,9 +16,9 @@ import { texts } from '../i18n/texts.js';
 import { stateOf } from './invitation-state.js';
 import { CopyButton } from '../../ui/copy-button.js';
 import { INVITATION_LIMITS } from '../../../../core/policy/flow/code-limits.js';
-import { Dialog, useDialog } from '../../ui/dialog.js';
+import { DialogButton } from '../../ui/dialog.js';
+import { SelectField, submitting, TextField, textOf } from '../../ui/fields.js';
 import { Icon } from '../../ui/icon.js';
-import { textOf } from '../route.js';
 import { SectionHead } from '../../ui/section-head.js';
 import { FormButtons } from '../../ui/form-buttons.js';
 
@@ -207,24 +207,20 @@ interface CreateProps {
 }
 
 function CreateButton({ notify, receive }: CreateProps) {
-  const dialog = useDialog();
-  // The key of the form: a new number clears its fields.
-  const [turn, setTurn] = useState(0);
-  const open = () => {
-    notify(null);
-    setTurn(turn + 1);
-    dialog.current?.showModal();
-  };
   return (
-    <>
-      <button type="button" class="primary" onClick={open}>
-        <Icon name="plus" />
-        {texts.invitations.create}
-      </button>
-      <Dialog own={dialog} title={texts.invitations.createTitle}>
-        {turn > 0 && <Form key={turn} receive={receive} close={() => dialog.current?.close()} />}
-      </Dialog>
-    </>
+    <DialogButton
+      open={
+        <>
+          <Icon name="plus" />
+          {texts.invitations.create}
+        </>
+      }
+      title={texts.invitations.createTitle}
+      class="primary"
+      onOpen={() => notify(null)}
+    >
+      {(close) => <Form {...{ receive, close }} />}
+    </DialogButton>
   );
 }
 
@@ -236,9 +232,7 @@ function Form({ receive, close }: FormProps) {
   const { client, end } = useSession();
   const { notice, isBusy, run } = useNotedAction(end);
   const { invitations } = texts;
-  const submit = (event: Event) => {
-    event.preventDefault();
-    const values = new FormData(event.currentTarget as HTMLFormElement);
+  const submit = submitting((values) => {
     const note = textOf(values, 'note');
     run(async () => {
       const created = await client.createInvitation({
@@ -249,7 +243,7 @@ function Form({ receive, close }: FormProps) {
       close();
       receive(created);
     });
-  };
+  });
   return (
     <form onSubmit={submit}>
       <Fields />
@@ -262,36 +256,32 @@ function Form({ receive, close }: FormProps) {
 function Fields() {
   const { invitations } = texts;
   const { uses, noteLength } = INVITATION_LIMITS;
-  const number = { type: 'number' as const, min: 1, max: uses, defaultValue: '1', required: true };
   return (
     <>
-      <div class="field">
-        <label for="uses">{invitations.uses}</label>
-        <input id="uses" name="uses" {...number} />
-      </div>
-      <div class="field">
-        <label for="days">{invitations.lifetime}</label>
-        <select id="days" name="days">
-          {LIFETIMES_DAYS.map((days) => (
-            <option key={days} value={days} selected={days === DEFAULT_DAYS}>
-              {invitations.days(days)}
-            </option>
-          ))}
-        </select>
-      </div>
-      <div class="field">
-        <label for="note">{invitations.note}</label>
-        <input
-          id="note"
-          name="note"
-          autocomplete="off"
-          maxLength={noteLength}
-          aria-describedby="note-hint"
-        />
-        <p id="note-hint" class="hint">
-          {invitations.noteHint}
-        </p>
-      </div>
+      <TextField
+        id="uses"
+        name="uses"
+        label={invitations.uses}
+        type="number"
+        min={1}
+        max={uses}
+        defaultValue="1"
+        required
+      />
+      <SelectField
+        id="days"
+        name="days"
+        label={invitations.lifetime}
+        choices={LIFETIMES_DAYS.map((days) => [days, invitations.days(days)] as const)}
+        initial={DEFAULT_DAYS}
+      />
+      <TextField
+        id="note"
+        name="note"
+        label={invitations.note}
+        hint={invitations.noteHint}
+        maxLength={noteLength}
+      />
     </>
   );
 }

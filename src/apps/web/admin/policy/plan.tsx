@@ -4,6 +4,7 @@ import type {
   AdminPolicy,
   AdminPolicyVariables,
 } from '../../../../packages/client/api/admin-client.js';
+import { SelectField, submitting } from '../../ui/fields.js';
 import { NoticeLine, problem, useNotedAction } from '../../ui/notice.js';
 import { SectionHead } from '../../ui/section-head.js';
 import { texts } from '../i18n/texts.js';
@@ -18,8 +19,7 @@ export function Plan({ present }: { readonly present: AdminPolicy }) {
   const [plan, setPlan] = useState<AdminPlan | null>(null);
   const { notice, show, isBusy, run } = useNotedAction(end);
   const { policy } = texts;
-  const submit = (event: Event) => {
-    event.preventDefault();
+  const submit = submitting(() => {
     const environment = readEnvironment(text);
     setPlan(null);
     if (environment === null) {
@@ -27,7 +27,7 @@ export function Plan({ present }: { readonly present: AdminPolicy }) {
       return;
     }
     run(async () => setPlan(await client.plan(environment)));
-  };
+  });
   return (
     <section aria-labelledby="plan">
       <SectionHead id="plan" title={policy.plan} lead={policy.planLead} />
@@ -96,28 +96,19 @@ function Choice({ add }: { readonly add: (assignment: string) => void }) {
     }
   };
   return (
-    <div class="field">
-      <label for="variable">{policy.choose}</label>
-      <select
+    <>
+      <SelectField
         id="variable"
+        label={policy.choose}
+        hint={policy.chooseHint}
+        choices={[['', policy.choice], ...present.map(({ name }) => [name, name] as const)]}
         value=""
-        aria-describedby="variable-hint"
         onChange={({ currentTarget }) => {
           choose(currentTarget.value);
           currentTarget.value = '';
         }}
-      >
-        <option value="">{policy.choice}</option>
-        {present.map(({ name }) => (
-          <option key={name} value={name}>
-            {name}
-          </option>
-        ))}
-      </select>
-      <p id="variable-hint" class="hint">
-        {policy.chooseHint}
-      </p>
+      />
       <NoticeLine notice={notice} />
-    </div>
+    </>
   );
 }

@@ -1,21 +1,20 @@
-import type { TargetedEvent } from 'preact';
 import { useId, useMemo, useState } from 'preact/hooks';
 import { REQUEST_PREVIEWS_VARIABLE } from '../../../../packages/client/notifications/notification-display.js';
 import type { NotificationTopic } from '../../../../packages/notify/content/notification-event.js';
 import type { WebhookChannel } from '../../../../packages/notify/preferences.js';
-import { Dialog, type DialogRef } from '../../ui/dialog.js';
+import { Check, SelectField } from '../../ui/fields.js';
 import { notificationMessages } from '../../i18n/notification-messages.js';
 import { Listing } from '../../ui/listing.js';
 import { curlCommand, previewOfWebhook, PREVIEWS_OF_BUILD } from './preview.js';
 import { TOPICS } from './topics.js';
 
-interface TestDialogProps {
-  readonly own: DialogRef;
+interface ChannelTestProps {
   readonly channel: WebhookChannel;
+  readonly close: () => void;
 }
 
 /** The page itself may not send the request. */
-export function TestDialog({ own, channel }: TestDialogProps) {
+export function ChannelTest({ channel, close }: ChannelTestProps) {
   const [topic, choose] = useState<NotificationTopic>('permission_request');
   const [isBuiltIn, setBuiltIn] = useState(PREVIEWS_OF_BUILD);
   const request = useMemo(
@@ -29,7 +28,7 @@ export function TestDialog({ own, channel }: TestDialogProps) {
   const variable = isOther ? `${REQUEST_PREVIEWS_VARIABLE}=${isBuiltIn ? 1 : 0} ` : '';
   const command = `${variable}gatehouse channels test ${channel.id} --topic ${name}`;
   return (
-    <Dialog own={own} title={test.title}>
+    <>
       <EventChoice topic={topic} choose={choose} />
       {topic !== 'ready' && channel.requestPreviews && (
         <SenderChoice isBuiltIn={isBuiltIn} set={setBuiltIn} />
@@ -45,11 +44,11 @@ export function TestDialog({ own, channel }: TestDialogProps) {
         {secret !== undefined && test.secret} {test.outcome}
       </p>
       <div class="row end">
-        <button type="button" onClick={() => own.current?.close()}>
+        <button type="button" onClick={close}>
           {notificationMessages.close}
         </button>
       </div>
-    </Dialog>
+    </>
   );
 }
 
@@ -59,21 +58,17 @@ interface EventChoiceProps {
 }
 
 function EventChoice({ topic, choose }: EventChoiceProps) {
-  const id = useId();
   const { test, topics } = notificationMessages;
-  const change = ({ currentTarget }: TargetedEvent<HTMLSelectElement>) =>
-    choose(TOPICS.find(({ event }) => event === currentTarget.value)?.event ?? 'ready');
   return (
-    <div class="field">
-      <label for={id}>{test.event}</label>
-      <select id={id} value={topic} onChange={change}>
-        {TOPICS.map(({ name, event }) => (
-          <option key={name} value={event}>
-            {topics[name]}
-          </option>
-        ))}
-      </select>
-    </div>
+    <SelectField
+      id={useId()}
+      label={test.event}
+      choices={TOPICS.map(({ name, event }) => [event, topics[name]] as const)}
+      value={topic}
+      onChange={({ currentTarget }) =>
+        choose(TOPICS.find(({ event }) => event === currentTarget.value)?.event ?? 'ready')
+      }
+    />
   );
 }
 
@@ -87,14 +82,7 @@ function SenderChoice({ isBuiltIn, set }: SenderChoiceProps) {
   const { push, test } = notificationMessages;
   return (
     <>
-      <label class="check">
-        <input
-          type="checkbox"
-          checked={isBuiltIn}
-          onChange={({ currentTarget }) => set(currentTarget.checked)}
-        />
-        {test.previews}
-      </label>
+      <Check label={test.previews} checked={isBuiltIn} set={set} />
       <p class="hint">{PREVIEWS_OF_BUILD ? push.previewsOn : push.previewsOff}</p>
     </>
   );
