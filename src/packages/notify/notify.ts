@@ -4,7 +4,6 @@ import {
   nextAttemptAt,
   NO_ANSWER,
   passed,
-  type RETRY_DELAYS_MS,
   type RetrySchedule,
   type Senders,
 } from './delivery/attempt.js';
@@ -30,7 +29,7 @@ export interface NotifiedAccount {
 }
 
 export interface DeliverOptions {
-  /** Default {@link RETRY_DELAYS_MS}; an empty list = one attempt. */
+  /** Default `RETRY_DELAYS_MS`; an empty list = one attempt. */
   readonly schedule?: RetrySchedule;
   readonly now?: () => number;
   /** Ends the waits between attempts; a running attempt is finished. */

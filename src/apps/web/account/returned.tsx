@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import { lazyPart } from '../ui/lazy-part.js';
 import { Icon } from '../ui/icon.js';
+import type { ExternalFinish } from '../../../packages/client/api/login-routes.js';
 import type { LoginAnswer } from '../../../packages/client/api/api-client-answers.js';
 import type { OAuthReturn } from '../../../packages/client/api/oauth-return.js';
 import { GatehouseProblem } from '../../../packages/client/api/problem.js';
@@ -245,19 +246,13 @@ function KeyStep({ provider, answer, proof, isNew, choose, ...props }: KeyStepPr
   };
   const [isByCode, showCode] = useState(false);
   const name = useProviderName(provider);
-  const [login, showLogin] = useState<string | null>(null);
-  useEffect(() => {
-    // Without the name, the page names the provider alone.
-    const proven = { pending: answer.pending, proof };
-    void external.loginOf(provider, proven).then(showLogin, () => undefined);
-  }, []);
   if (isByCode) {
     return <CodeSignIn startSession={startSession} close={cancel} />;
   }
   return (
     <section aria-labelledby="finish">
       <h1 id="finish">{isNew ? newKey.title : newKey.open}</h1>
-      {!isNew && <p>{newKey.provider(name, login)}</p>}
+      {!isNew && <SignedInAs {...{ provider, name, proof }} pending={answer.pending} />}
       {isNew ? <NewKeyForm use={use} /> : <KeyForm {...{ use, create }} isScanned />}
       {answer.kind === 'known' && <WithoutKey name={name} useDevice={() => showCode(true)} />}
       <div class="row">
@@ -272,6 +267,23 @@ function KeyStep({ provider, answer, proof, isNew, choose, ...props }: KeyStepPr
       </div>
     </section>
   );
+}
+
+interface SignedInAsProps extends Required<ExternalFinish> {
+  readonly provider: string;
+  /** The name of the provider. */
+  readonly name: string;
+}
+
+/** Names the person, once the server has said who it is. */
+function SignedInAs({ provider, name, ...proven }: SignedInAsProps) {
+  const [login, show] = useState<string | null>(null);
+  useEffect(() => {
+    // Without an answer, the page names the provider alone.
+    const { external } = clientFor();
+    void external.loginOf(provider, proven).then(show, () => undefined);
+  }, []);
+  return <p>{t.newKey.provider(name, login)}</p>;
 }
 
 /** @returns the id until the name is known */

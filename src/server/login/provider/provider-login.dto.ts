@@ -79,7 +79,9 @@ export class FinalizeKeylessDto extends LoginClientDto {
   proof!: string;
 }
 
-export class PendingProofDto extends PickType(FinalizeKeylessDto, ['pending', 'proof']) {}
+const PendingProof = PickType(FinalizeKeylessDto, ['pending', 'proof']);
+
+export class PendingProofDto extends PendingProof {}
 
 export class PendingIdentityDto {
   @ApiProperty({
