@@ -7,8 +7,7 @@ interface DialogProps {
   readonly children: (close: () => void) => ComponentChildren;
 }
 
-interface DialogButtonProps
-  extends DialogProps, Omit<ButtonHTMLAttributes<HTMLButtonElement>, 'children' | 'title'> {
+interface DialogButtonProps extends DialogProps, Omit<ButtonHTMLAttributes, 'children' | 'title'> {
   /** The content of the button. */
   readonly open: ComponentChildren;
   readonly onOpen?: () => void;

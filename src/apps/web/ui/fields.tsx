@@ -66,7 +66,7 @@ export function TextField(props: TextFieldProps) {
         onInput={({ currentTarget }) => set?.(currentTarget.value)}
         aria-describedby={about.filter(Boolean).join(' ') || undefined}
         {...(isExact && { autocapitalize: 'none', spellcheck: false })}
-        {...(input as InputHTMLAttributes<HTMLInputElement>)}
+        {...(input as InputHTMLAttributes)}
       />
       {notice !== undefined && <NoticeLine id={`${id}-problem`} notice={notice} />}
       <Hint id={id} text={hint} />
