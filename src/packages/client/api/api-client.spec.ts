@@ -50,6 +50,8 @@ const CALLS: Record<string, (client: GatehouseClient, key: DeviceKey) => Promise
     client.external.finish('a b', { pending: 'p' }, key),
   'POST /v1/auth/external/{provider}/finalize-keyless': (client) =>
     client.external.finishKeyless('a b', { pending: 'p', proof: 's' }),
+  'POST /v1/auth/external/{provider}/pending': (client) =>
+    client.external.loginOf('a b', { pending: 'p', proof: 's' }),
   'DELETE /v1/auth/external/{provider}/pending/{pending}': (client) =>
     client.external.giveUp('a b', 'a b'),
   'GET /v1/connect/external/{provider}/params': (client) => client.connect.start('a b'),
