@@ -49,7 +49,7 @@ export function AccountView(props: AccountViewProps) {
   useReplacedSession(session);
   const { account, reload, refresh, isEnding } = useAccount(session, endSession, notify);
   const own = useOwnToken(account);
-  const waiting = useWaitingRequests(account, tab, clicked);
+  const { waiting, pressedAllow } = useWaitingRequests(account, tab, clicked);
   const wanted = useSection();
   const hasSection = wanted !== 'requests' || account === null || waiting !== null;
   const section = hasSection ? wanted : 'overview';
@@ -74,7 +74,7 @@ export function AccountView(props: AccountViewProps) {
           {device === null && account !== null && (
             <SectionContent
               key={`${section} ${forgotten}`}
-              {...{ section, account, own, endings, refresh, waiting, ...actions }}
+              {...{ section, account, own, endings, refresh, waiting, pressedAllow, ...actions }}
               addDevice={() => setDevice(UNKNOWN_DEVICE)}
             />
           )}

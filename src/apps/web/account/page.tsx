@@ -1,16 +1,13 @@
 import type { ComponentChildren } from 'preact';
 import { useCallback, useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import {
-  type NotificationActionId,
-  type NotificationTarget,
-  readNotificationTarget,
-} from '../../../packages/client/notifications/notification-routing.js';
+import type { NotificationTarget } from '../../../packages/client/notifications/notification-routing.js';
 import { invitationIn } from '../../../core/protocol/invitation-code.js';
 import { Brand } from '../brand.js';
 import { LanguageChoice } from '../ui/language-choice.js';
 import { lazyPart } from '../ui/lazy-part.js';
 import { NoticeLine, problem, type Notice } from '../ui/notice.js';
 import { t } from '../i18n/messages.js';
+import { isKnownServer } from '../server.js';
 import { SignIn, type SignInProps } from './sign-in.js';
 import {
   noteReplaced,
@@ -30,7 +27,7 @@ import {
 } from './tab-state.js';
 import type { AccountActions } from './use-account.js';
 import { isRecord } from '../../../packages/client/is-record.js';
-import { CLICKED, OPENED_BY, readButton, VIEWING } from '../worker/page-messages.js';
+import { CLICKED, OPENED_BY, readClicked, VIEWING, type Clicked } from '../worker/page-messages.js';
 import { forgetOtherKeys } from './approvals/browser-store.js';
 import type { ClickedRequest } from './approvals/waiting-requests.js';
 
@@ -234,18 +231,21 @@ function WaitingRequest({ target, dismiss }: ClickedRequest) {
   if (target === null) {
     return null;
   }
-  const { topic, sessionId, requestId } = target;
+  const { topic, serverUrl: server, sessionId, requestId } = target;
+  const isHere = isKnownServer(server);
   const { waiting } = t;
   return (
     <section aria-labelledby="waiting">
       <h2 id="waiting">{waiting[topic]}</h2>
       <dl>
+        {!isHere && <dt>{waiting.server}</dt>}
+        {!isHere && <dd class="code">{server}</dd>}
         <dt>{waiting.session}</dt>
         <dd class="code">{sessionId}</dd>
         {requestId !== null && <dt>{waiting.request}</dt>}
         {requestId !== null && <dd class="code">{requestId}</dd>}
       </dl>
-      <p class="quiet">{waiting.hint}</p>
+      <p class="quiet">{isHere ? waiting.hint : waiting.otherServer}</p>
       <div class="row">
         <button type="button" onClick={dismiss}>
           {t.dismiss}
@@ -257,14 +257,14 @@ function WaitingRequest({ target, dismiss }: ClickedRequest) {
 
 /** @param first the request of the address at which this page was opened */
 function useWaitingRequest(first: NotificationTarget | null): ClickedRequest {
-  const [clicked, setClicked] = useState<Clicked>({ target: first, pressed: null });
+  const [clicked, setClicked] = useState<ShownClick>({ target: first, pressed: null });
   const { target } = clicked;
   useLayoutEffect(() => listen(target, setClicked), [target]);
   useEffect(() => {
     const requestId = first?.requestId ?? null;
     if (requestId !== null) {
       openedBy(requestId).then(
-        (pressed) => pressed !== null && setClicked({ target: first, pressed }),
+        (by) => by?.pressed && setClicked(by),
         () => undefined,
       );
     }
@@ -272,15 +272,15 @@ function useWaitingRequest(first: NotificationTarget | null): ClickedRequest {
   return { ...clicked, dismiss: () => setClicked({ target: null, pressed: null }) };
 }
 
-type Clicked = Omit<ClickedRequest, 'dismiss'>;
+type ShownClick = Omit<ClickedRequest, 'dismiss'>;
 
 /** Asks the worker: the address of the page could be a link of anyone. */
-async function openedBy(requestId: string): Promise<NotificationActionId | null> {
+async function openedBy(requestId: string): Promise<Clicked | null> {
   const workers = navigator.serviceWorker as ServiceWorkerContainer | undefined;
   const registration = await workers?.getRegistration(document.baseURI);
   const { port1, port2 } = new MessageChannel();
   return new Promise((resolve) => {
-    port1.onmessage = ({ data }: MessageEvent<unknown>) => resolve(readButton(data));
+    port1.onmessage = ({ data }: MessageEvent<unknown>) => resolve(readClicked(data));
     registration?.active?.postMessage({ [OPENED_BY]: requestId }, [port2]);
   });
 }
@@ -293,10 +293,9 @@ function listen(target: NotificationTarget | null, show: (clicked: Clicked) => v
     if (data === VIEWING) {
       port?.postMessage(target);
     } else {
-      const { [CLICKED]: clicked, pressed } = isRecord(data) ? data : {};
-      const next = readNotificationTarget(clicked);
-      if (next !== null) {
-        show({ target: next, pressed: readButton(pressed) });
+      const clicked = readClicked(isRecord(data) ? data[CLICKED] : null);
+      if (clicked !== null) {
+        show(clicked);
       }
     }
   };

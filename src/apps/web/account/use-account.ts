@@ -10,13 +10,13 @@ import type {
 import { authChoices, type AuthChoices } from '../../../packages/client/api/auth-choices.js';
 import type { DeviceKey } from '../../../packages/client/crypto/device-key.js';
 import { GatehouseProblem } from '../../../packages/client/api/problem.js';
-import type { ListedRequest } from '../../../packages/client/approvals/request-routes.js';
 import { connectUpdates } from '../../../packages/client/updates/connect-updates.js';
 import { clientFor, serverUrl } from '../server.js';
 import { t } from '../i18n/messages.js';
 import { done, failure, type Notice, type NoticeUpdate } from '../ui/notice.js';
 import { useReload } from '../ui/use-reload.js';
 import { requiresSignIn } from '../i18n/failure.js';
+import type { WaitingRequests } from './approvals/waiting-requests.js';
 import type { Session } from './tab-state.js';
 
 export interface Account {
@@ -58,7 +58,8 @@ export interface SectionProps extends AccountActions {
   readonly endings: Endings;
   readonly refresh: LiveAccount['refresh'];
   /** Requests of programs that wait; null where the server or the account takes none. */
-  readonly waiting: readonly ListedRequest[] | null;
+  readonly waiting: WaitingRequests['waiting'];
+  readonly pressedAllow: WaitingRequests['pressedAllow'];
   readonly addDevice: () => void;
 }
 

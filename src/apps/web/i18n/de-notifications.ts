@@ -41,6 +41,9 @@ export const deNotifications: NotificationMessages = {
     title: 'Dieser Browser',
     lead: 'Benachrichtigt Sie ohne App, auch wenn diese Seite geschlossen ist.',
     isOn: 'Dieser Browser zeigt Ihre Benachrichtigungen',
+    previews: 'Auf diesem Gerät zeigen, worum eine Anfrage bittet',
+    previewsHint:
+      'Aus: In diesem Browser ein allgemeiner Satz, gleich was die anderen Schalter sagen.',
     turnOn: 'In diesem Browser einschalten',
     name: 'Name dieses Browsers',
     on: 'Dieser Browser zeigt jetzt Ihre Benachrichtigungen.',

@@ -72,6 +72,20 @@ export const deRequests: RequestMessages = {
     },
   },
 
+  pressed: {
+    allowed:
+      'Erlaubt durch die Schaltfläche der Benachrichtigung: Sie zeigte den ganzen Befehl, und Ihr Passkey bestätigte, dass Sie es waren.',
+    'not-authenticated':
+      'Noch nicht erlaubt: Ein Browser sagt nicht, wer die Schaltfläche einer Benachrichtigung gedrückt hat. Erlauben Sie hier. Speichert die Seite ihre Schlüssel mit einem Passkey, fragt sie sofort danach.',
+    'other-request':
+      'Noch nicht erlaubt: Die Benachrichtigung nennt nicht genau diese Anfrage. Lesen Sie sie und erlauben Sie sie hier.',
+    'not-whole':
+      'Noch nicht erlaubt: Eine Benachrichtigung kann diese Anfrage nicht ganz zeigen. Lesen Sie sie und erlauben Sie sie hier.',
+    'other-text':
+      'Noch nicht erlaubt: Die Benachrichtigung zeigte einen anderen Text als diese Anfrage oder nur einen Teil davon. Lesen Sie sie und erlauben Sie sie hier.',
+    unopened: 'Nicht erlaubt: Diese Seite kann die Anfrage nicht zeigen.',
+  },
+
   whyNot: {
     'no-key':
       'Ohne Ihren Geräteschlüssel kann dieser Browser die Anfrage nicht zeigen, nur ablehnen.',

@@ -278,9 +278,10 @@ export const de: Messages = {
     session: 'Sitzung',
     request: 'Anfrage',
     hint: 'Beantworten Sie sie in der App, die diese Sitzung zeigt.',
+    server: 'Server',
+    otherServer:
+      'Sie ist von einem anderen Server, darum wurde nichts gesendet. Öffnen Sie die Seite jenes Servers.',
     denied: 'Die Anfrage ist abgelehnt.',
-    readFirst:
-      'Noch nicht erlaubt: Lesen Sie die Anfrage und erlauben Sie sie hier. Eine Benachrichtigung zeigt vielleicht nur einen Teil davon.',
   },
 
   lock: {

@@ -40,6 +40,8 @@ export const enNotifications = {
     title: 'This browser',
     lead: 'Notifies you without any app, also while this page is closed.',
     isOn: 'This browser shows your notifications',
+    previews: 'Show on this device what a request asks for',
+    previewsHint: 'Off: a general sentence in this browser, whatever the other switches say.',
     turnOn: 'Turn on in this browser',
     name: 'Name of this browser',
     on: 'This browser now shows your notifications.',

@@ -70,6 +70,21 @@ export const enRequests = {
     },
   },
 
+  /** The effect of "Allow" under a notification. */
+  pressed: {
+    allowed:
+      'Allowed by the button of the notification: it showed the whole command, and your passkey confirmed that it was you.',
+    'not-authenticated':
+      'Not allowed yet: a browser does not say who pressed the button of a notification. Allow it here. Where the page keeps its keys with a passkey, it asks for the passkey at once.',
+    'other-request':
+      'Not allowed yet: the notification does not name exactly this request. Read it and allow it here.',
+    'not-whole':
+      'Not allowed yet: a notification cannot show all of this request. Read it and allow it here.',
+    'other-text':
+      'Not allowed yet: the notification showed another text than this request, or only a part of it. Read it and allow it here.',
+    unopened: 'Not allowed: this page cannot show the request.',
+  },
+
   whyNot: {
     'no-key': 'Without your device key this browser cannot show the request, only deny it.',
     refused:

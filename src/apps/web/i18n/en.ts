@@ -275,9 +275,9 @@ export const en = {
     session: 'Session',
     request: 'Request',
     hint: 'Answer it in the app that shows this session.',
+    server: 'Server',
+    otherServer: 'It is of another server, so nothing was sent. Open the page of that server.',
     denied: 'The request is denied.',
-    readFirst:
-      'Not allowed yet: read the request and allow it here. A notification may show only a part of it.',
   },
 
   lock: {

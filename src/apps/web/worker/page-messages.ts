@@ -1,3 +1,4 @@
+import { isRecord } from '../../../packages/client/is-record.js';
 import {
   readNotificationTarget,
   type NotificationActionId,
@@ -10,17 +11,42 @@ export const VIEWING = 'gatehouse.viewing';
 /** Shows a message like a received one: `{[SHOW]: message}`, answered to the port. */
 export const SHOW = 'gatehouse.show';
 
-/** The message of a clicked notification: `{[CLICKED]: target, pressed}`. */
+/** The message of a clicked notification: `{[CLICKED]: clicked}`, with a {@link Clicked}. */
 export const CLICKED = 'gatehouse.clicked';
 
-/** Asks the worker what opened this page: `{[OPENED_BY]: requestId}`; the port gets the button, or null. */
+/** Asks the worker what opened this page: `{[OPENED_BY]: requestId}`; the port gets {@link Clicked}, or null. */
 export const OPENED_BY = 'gatehouse.opened-by';
+
+/** A button under a notification, and the text that the browser displayed above it. */
+export interface Pressed {
+  readonly button: NotificationActionId;
+  readonly title: string;
+  readonly body: string;
+}
+
+/** A clicked notification. */
+export interface Clicked {
+  readonly target: NotificationTarget;
+  /** null where the notification itself was clicked. */
+  readonly pressed: Pressed | null;
+}
 
 const BUTTONS: readonly NotificationActionId[] = ['allow', 'deny', 'answer'];
 
-/** Returns the pressed button; null for none and for the notification itself. */
-export const readButton = (value: unknown): NotificationActionId | null =>
-  BUTTONS.find((button) => button === value) ?? null;
+/** Reads a {@link Clicked}; null where there is no target. */
+export function readClicked(value: unknown): Clicked | null {
+  const { target: data, pressed } = isRecord(value) ? value : {};
+  const target = readNotificationTarget(data);
+  return target === null ? null : { target, pressed: readPressed(pressed) };
+}
+
+export function readPressed(value: unknown): Pressed | null {
+  const { button: named, title, body } = isRecord(value) ? value : {};
+  const button = BUTTONS.find((one) => one === named);
+  return button === undefined || typeof title !== 'string' || typeof body !== 'string'
+    ? null
+    : { button, title, body };
+}
 
 const MAX_ID_CHARACTERS = 128;
 const NAMES = ['topic', 'serverUrl', 'sessionId', 'requestId', 'eventId'] as const;

@@ -1,15 +1,21 @@
-import {
-  readNotificationTarget,
-  type NotificationActionId,
-  type NotificationTarget,
-} from '../../../packages/client/notifications/notification-routing.js';
+import type { NotificationTarget } from '../../../packages/client/notifications/notification-routing.js';
 import {
   readWebPushMessage,
   requestAddress,
   webNotification,
 } from '../../../packages/client/notifications/web-push.js';
 import { isRecord } from '../../../packages/client/is-record.js';
-import { CLICKED, OPENED_BY, pageAddress, readButton, SHOW, VIEWING } from './page-messages.js';
+import { showsPreviewsHere } from './device-previews.js';
+import {
+  CLICKED,
+  OPENED_BY,
+  pageAddress,
+  readClicked,
+  readPressed,
+  SHOW,
+  VIEWING,
+  type Clicked,
+} from './page-messages.js';
 
 declare const self: ServiceWorkerGlobalScope;
 /** Defined in the first line of the served script: the address at which the app opens a request. */
@@ -23,8 +29,8 @@ const TITLES = {
   de: { allow: 'Erlauben', deny: 'Ablehnen', answer: 'Antworten' },
 } as const;
 
-/** The button that opened a page. The address does not say it: links could forge it. */
-let opened: { readonly requestId: string; readonly by: NotificationActionId } | null = null;
+/** The notification whose button opened a page. The address does not say it: links could forge it. */
+let opened: Clicked | null = null;
 
 self.addEventListener('install', () => void self.skipWaiting());
 self.addEventListener('push', (event) => event.waitUntil(show(parsed(event.data))));
@@ -35,14 +41,17 @@ self.addEventListener('message', (event) => {
     event.waitUntil(show(data[SHOW]).then((isShown) => event.ports[0]?.postMessage(isShown)));
   }
   if (isRecord(data) && OPENED_BY in data) {
-    event.ports[0]?.postMessage(opened?.requestId === data[OPENED_BY] ? opened?.by : null);
+    const isOpened = opened?.target.requestId === data[OPENED_BY];
+    event.ports[0]?.postMessage(isOpened ? opened : null);
     opened = null;
   }
 });
 self.addEventListener('notificationclick', (event) => {
-  event.notification.close();
-  const target = readNotificationTarget(event.notification.data);
-  event.waitUntil(open(target, readButton(event.action)));
+  const { action: button, notification } = event;
+  const { title, body } = notification;
+  notification.close();
+  const pressed = readPressed({ button, title, body });
+  event.waitUntil(open(readClicked({ target: notification.data, pressed })));
 });
 
 /** @returns true if a notification was shown; none is where the app shows that session */
@@ -57,7 +66,10 @@ async function show(data: unknown): Promise<boolean> {
     return visibilityState === 'visible';
   });
   const viewing = (await Promise.all(windows.map(sessionIn))).find((one) => one !== null) ?? null;
-  const shown = webNotification(message, { isAppOpen: windows.length > 0, viewing });
+  // Without storage the switch was never turned off.
+  const isOnForDevice = await showsPreviewsHere().catch(() => true);
+  const screen = { isAppOpen: windows.length > 0, viewing };
+  const shown = webNotification(message, screen, isOnForDevice);
   if (shown !== null) {
     const options = { ...shown.options, actions: actionsOf(message.target) };
     await self.registration.showNotification(shown.title, options);
@@ -85,22 +97,20 @@ function parsed(data: PushMessageData | null): unknown {
 }
 
 /** Opens the request in the app or on the account page, preferably in an open window. */
-async function open(
-  target: NotificationTarget | null,
-  pressed: NotificationActionId | null,
-): Promise<void> {
+async function open(clicked: Clicked | null): Promise<void> {
+  const target = clicked?.target ?? null;
   if (target !== null && REQUEST_URL !== null) {
     await self.clients.openWindow(requestAddress(REQUEST_URL, target));
     return;
   }
   const page = (await openWindows()).find(({ url }) => isPage(url));
   if (page === undefined) {
-    const requestId = target?.requestId ?? null;
-    opened = requestId !== null && pressed !== null ? { requestId, by: pressed } : null;
+    opened = clicked;
     await self.clients.openWindow(pageAddress(self.registration.scope, target));
   } else {
-    page.postMessage({ [CLICKED]: target, pressed });
-    await page.focus();
+    // A passkey can be asked for in a focused page only.
+    await page.focus().catch(() => undefined);
+    page.postMessage({ [CLICKED]: clicked });
   }
 }
 

@@ -37,9 +37,6 @@ export function whyAskedAgain(
   target: NotificationTarget,
   displayed: DisplayedNotification,
 ): AskedAgain | null {
-  if (!displayed.isAuthenticated) {
-    return 'not-authenticated';
-  }
   if (!found.isSealed || target.digest !== found.digest) {
     return 'other-request';
   }
@@ -49,7 +46,11 @@ export function whyAskedAgain(
   }
   const { title, subtitle, body } = displayed;
   const isSame = title === text.title && body === text.body;
-  return isSame && (subtitle === null || subtitle === text.subtitle) ? null : 'other-text';
+  if (!isSame || (subtitle !== null && subtitle !== text.subtitle)) {
+    return 'other-text';
+  }
+  // The last one: only where all others hold does it help to authenticate the person.
+  return displayed.isAuthenticated ? null : 'not-authenticated';
 }
 
 /** Returns the text of a request of which only one short command acts, without marked characters. */

@@ -10,6 +10,12 @@ export const PERMISSION_TEXT = {
   explanation: (text: string): string => `Why: ${text}`,
 };
 
+/** The bodies that show nothing of a request, of senders and of devices whose own switch is off. */
+export const GENERIC_BODY = {
+  permission_request: 'Something needs your permission to go on.',
+  user_action_request: 'A question is waiting for your answer.',
+} as const;
+
 /** Names of a tool's input for the words of the agent; the first one with text is sent. */
 export const EXPLANATION_NAMES = ['explanation', 'description', 'reason', 'justification'] as const;
 

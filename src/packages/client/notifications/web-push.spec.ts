@@ -30,6 +30,23 @@ describe(webNotification.name, () => {
     });
   });
 
+  it('shows nothing of a request where the switch of the device is off', () => {
+    const away = { isAppOpen: false, viewing: null };
+    const bodyOf = (change: Partial<NotificationTarget>) =>
+      webNotification({ ...message, target: { ...target, ...change } }, away, false)?.options.body;
+    expect([
+      bodyOf({}),
+      bodyOf({ topic: 'user_action_request' }),
+      bodyOf({ topic: 'ready', requestId: null }),
+      bodyOf({ isResolved: true }),
+    ]).toEqual([
+      'Something needs your permission to go on.',
+      'A question is waiting for your answer.',
+      'npm test',
+      'npm test',
+    ]);
+  });
+
   it('shows nothing for the session on screen, and nothing when it is off', () => {
     expect(webNotification(message, { isAppOpen: true, viewing: onScreen })).toBeNull();
     const off = { ...message, foregroundBehavior: 'off' } as const;

@@ -7,6 +7,7 @@ import {
   type ForegroundBehavior,
   type Screen,
 } from './notification-display.js';
+import { GENERIC_BODY } from './notification-text.js';
 import { readNotificationTarget, type NotificationTarget } from './notification-routing.js';
 
 /** A browser's push subscription, as `PushSubscription.toJSON()` returns it. */
@@ -153,18 +154,26 @@ export interface ShownNotification {
 /**
  * Renders a message for the service worker; null where nothing is to be shown, because the app is
  * open and in-app notifications are off, or shows that session (specification, Events 9).
+ *
+ * @param isOnForDevice the switch of this device for the text of requests (specification,
+ *   Notification preferences)
  */
 export function webNotification(
-  { title, body, tag, createdAt: timestamp, target, foregroundBehavior }: WebPushMessage,
+  message: WebPushMessage,
   screen: Omit<Screen, 'behavior'>,
+  isOnForDevice = true,
 ): ShownNotification | null {
+  const { title, tag, createdAt: timestamp, target, foregroundBehavior } = message;
+  const { topic, isResolved = false } = target;
+  const isHidden = topic !== 'ready' && !isResolved && !isOnForDevice;
+  const body = isHidden ? GENERIC_BODY[topic] : message.body;
   const { showsBanner, playsSound } = presentNotification(target, {
     ...screen,
     behavior: foregroundBehavior,
   });
   const options = { body, tag, timestamp, silent: !playsSound, data: target };
   // Browsers do not withdraw notifications, so the answered one is always replaced.
-  return showsBanner || target.isResolved === true ? { title, options } : null;
+  return showsBanner || isResolved ? { title, options } : null;
 }
 
 /**

@@ -1,5 +1,5 @@
 import { iosSubtitle } from '../../client/notifications/notification-display.js';
-import { PERMISSION_TEXT } from '../../client/notifications/notification-text.js';
+import { GENERIC_BODY, PERMISSION_TEXT } from '../../client/notifications/notification-text.js';
 import { MASK, cleanLine, cleanText, shortenToBytes } from './text.js';
 import type { NotificationEvent, Question, RequestDetails } from './notification-event.js';
 
@@ -53,8 +53,8 @@ export const ENGLISH: Templates = {
   },
   genericBody: {
     ready: 'The turn is finished. It is waiting for you.',
-    permissionRequest: 'Something needs your permission to go on.',
-    userActionRequest: 'A question is waiting for your answer.',
+    permissionRequest: GENERIC_BODY.permission_request,
+    userActionRequest: GENERIC_BODY.user_action_request,
   },
   sentence: {
     permissionRequest: PERMISSION_TEXT.sentence,

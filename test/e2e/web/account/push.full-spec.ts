@@ -1,25 +1,14 @@
-import { join } from 'node:path';
-import type { BrowserContext } from 'playwright-core';
 import { AccountContent } from '../../../../src/packages/client/crypto/account-content.js';
 import { DeviceKey } from '../../../../src/packages/client/crypto/device-key.js';
 import { generateWebPushKey } from '../../../../src/packages/client/notifications/web-push-key.js';
 import { readWebPushToken } from '../../../../src/packages/client/notifications/web-push.js';
-import { WebPushSender } from '../../../../src/packages/notify/push/web-push.sender.js';
-import { certificateDirectory, TestAuthority } from '../../../fixtures/certificates-fixture.js';
-import {
-  hasDbus,
-  NotificationDaemon,
-  type DesktopNotification,
-} from '../../../fixtures/programs/desktop-fixture.js';
-import { FAKE_PUSH_MANAGER } from '../../../fakes/push-manager.js';
-import { FakeWebPushService } from '../../../fakes/web-push-service.js';
+import { hasDbus } from '../../../fixtures/programs/desktop-fixture.js';
 import {
   deliverPush,
   giveWorkerTime,
   hasChromium,
   leavePage,
   listNotifications,
-  startProfile,
   visitIn,
   type Visitor,
 } from '../../../fixtures/programs/browser-fixture.js';
@@ -27,6 +16,7 @@ import { call } from '../../../helpers/client.js';
 import { startServer, type Server } from '../../../fixtures/programs/server-fixture.js';
 import { waitFor } from '../../../helpers/wait.js';
 import { createAccount, open, sees as seesIn } from '../account-page-acts.js';
+import { PushBrowser } from '../push-browser.js';
 import {
   openSettingsOf,
   pushTokensOf,
@@ -37,67 +27,29 @@ import {
   unlockSettings,
 } from '../push-acts.js';
 
-const directory = certificateDirectory();
-const authority = TestAuthority.root(directory.path, 'Root');
-const certificate = authority.issue({ names: ['IP:127.0.0.1'], usage: 'serverAuth' });
-
 const server = await startServer();
 afterAll(async () => {
   await server.stop();
-  directory.remove();
 });
 
 const canClick = hasChromium() && hasDbus();
 
 (canClick ? describe : describe.skip)('notifications in the browser', () => {
-  let desktop: NotificationDaemon;
-  let browser: BrowserContext;
-  let service: FakeWebPushService;
-  let sender: WebPushSender;
+  let push: PushBrowser;
   let visitor: Visitor;
 
   beforeAll(async () => {
-    desktop = await NotificationDaemon.start();
-    const variables = { DBUS_SESSION_BUS_ADDRESS: desktop.address };
-    browser = await startProfile(join(directory.path, 'profile'), variables);
-    await browser.grantPermissions(['notifications']);
-    await browser.exposeFunction('subscribeAtService', (key: string) =>
-      service.subscribe(Buffer.from(key, 'base64').toString('base64url')),
-    );
-    await browser.exposeFunction('unsubscribeAtService', (endpoint: string) =>
-      service.expire(endpoint),
-    );
-    await browser.addInitScript(FAKE_PUSH_MANAGER);
-    service = await FakeWebPushService.start(certificate);
-    sender = new WebPushSender({ ca: authority.cert, privateHosts: ['127.0.0.1'] });
+    push = await PushBrowser.start();
   });
-  afterAll(async () => {
-    await browser.close();
-    await Promise.all([desktop.close(), service.close(), sender.close()]);
-  });
+  afterAll(() => push.close());
   beforeEach(async () => {
-    visitor = await visitIn(browser, 'about:blank');
+    visitor = await visitIn(push.context, 'about:blank');
   });
   afterEach(async () => {
-    await forget();
+    await push.forget(visitor.page, server.url);
     await visitor.close();
     expect(visitor.browserErrors).toEqual([]);
   });
-
-  /** Removes the data of this server from the browser, for the next test. */
-  async function forget(): Promise<void> {
-    const { page } = visitor;
-    // The empty tab of the start stays open, because its process serves the tabs of all tests.
-    const [, ...tabs] = browser.pages();
-    for (const other of tabs.filter((one) => one !== page)) {
-      await other.close();
-    }
-    await page.goto(`${server.url}/app/`);
-    await page.evaluate(`(async () => {
-      localStorage.clear();
-      for (const one of await navigator.serviceWorker.getRegistrations()) await one.unregister();
-    })()`);
-  }
 
   const sees = (words: string) => seesIn(visitor, words);
 
@@ -117,22 +69,15 @@ const canClick = hasChromium() && hasDbus();
     fields: Record<string, unknown> = {},
     at: Server = server,
     preferences: object = {},
-  ) => sendTo(visitor, sender, key, { fields, at, preferences });
+  ) => sendTo(visitor, push.sender, key, { fields, at, preferences });
 
-  async function decrypted(): Promise<string> {
-    const kept = await visitor.page.evaluate("localStorage.getItem('test.subscription')");
-    const { endpoint } = JSON.parse(String(kept)) as { endpoint: string };
-    return service.messagesOf(endpoint).at(-1) ?? '';
-  }
+  const decrypted = () => push.decrypted(visitor.page);
 
   const deliver = async (data?: string, { url }: Server = server): Promise<void> =>
     deliverPush(visitor.page, url, data ?? (await decrypted()));
 
-  const listed = (): Promise<unknown> => listNotifications(browser);
-  const requestNotification = (words: string): Promise<DesktopNotification> =>
-    waitFor(`a notification of ${words}`, () =>
-      desktop.notifications.find(({ title }) => title.includes(words)),
-    );
+  const listed = (): Promise<unknown> => listNotifications(push.context);
+  const requestNotification = (words: string) => push.notification(words);
 
   it('registers this browser, shows what any sender sends, and opens a notification on a click', async () => {
     const key = await signUp();
@@ -143,7 +88,7 @@ const canClick = hasChromium() && hasDbus();
     expect(await tokensOf()).toMatchObject([{ name: 'My browser', platform: 'web' }]);
     await visitor.press('Test… My browser');
     await visitor.page.getByRole('dialog').getByRole('button', { name: 'Show a test' }).click();
-    desktop.click(await requestNotification('Gatehouse test'));
+    push.desktop.click(await requestNotification('Gatehouse test'));
     await sees('gatehouse-test');
     expect(await settingsOf(key)).toEqual({
       receivers: [expect.any(String)],
@@ -156,7 +101,7 @@ const canClick = hasChromium() && hasDbus();
     expect(await listed()).toMatchObject([
       { title: notification.title, data: { topic: 'permission_request', sessionId: 'ses&1' } },
     ]);
-    desktop.click(notification);
+    push.desktop.click(notification);
     await sees('A permission request waits.');
     await sees('req/1');
     expect(await visitor.text()).toContain('ses&1');
@@ -174,8 +119,8 @@ const canClick = hasChromium() && hasDbus();
       await send(key, request, other);
       await deliver(undefined, other);
       const notification = await requestNotification('In the app');
-      const opened = browser.waitForEvent('page');
-      desktop.click(notification);
+      const opened = push.context.waitForEvent('page');
+      push.desktop.click(notification);
       const window = await opened;
       await waitFor('the address', () => window.url().startsWith('http'));
       expect(window.url()).toBe(`${server.url}/livez/ses%261?request=req%2F1`);
@@ -193,8 +138,8 @@ const canClick = hasChromium() && hasDbus();
     await deliver();
     const notification = await requestNotification('The page is closed');
     await leavePage(visitor);
-    const opened = browser.waitForEvent('page');
-    desktop.click(notification);
+    const opened = push.context.waitForEvent('page');
+    push.desktop.click(notification);
     const page = await opened;
     await page.getByText('A permission request waits.').waitFor();
     await page.getByText('ses-2').waitFor();
@@ -221,21 +166,21 @@ const canClick = hasChromium() && hasDbus();
     await deliver(open.message);
     const first = await requestNotification('Allow, page open');
     expect(first.actions).toEqual(expect.arrayContaining(['Allow', 'Deny']));
-    desktop.click(first, 'Allow');
+    push.desktop.click(first, 'Allow');
     await sees('Not allowed yet');
     expect(visitor.page.url()).toContain(open.requestId);
     await deliver(question.message);
     const second = await requestNotification('A question');
     expect(second.actions).not.toEqual(expect.arrayContaining(['Allow']));
-    desktop.click(second, 'Answer');
+    push.desktop.click(second, 'Answer');
     await visitor.page.waitForURL(`**/*${question.requestId}`);
     await deliver(closed.message);
     const third = await requestNotification('Allow, page closed');
     await leavePage(visitor);
-    const opened = browser.waitForEvent('page');
-    desktop.click(third, 'Allow');
+    const opened = push.context.waitForEvent('page');
+    push.desktop.click(third, 'Allow');
     const page = await opened;
-    await page.getByText('Not allowed yet').waitFor();
+    await page.getByText('Not allowed: this page cannot show the request.').waitFor();
     expect(page.url()).toContain(closed.requestId);
     expect([await answersTo(open.requestId), await answersTo(closed.requestId)]).toEqual([[], []]);
   });
@@ -248,14 +193,14 @@ const canClick = hasChromium() && hasDbus();
     const closed = await ask('Page closed');
     await deliver(open.message);
     const first = await requestNotification('Page open');
-    desktop.click(first, 'Deny');
+    push.desktop.click(first, 'Deny');
     await sees('The request is denied.');
     expect(await denied(open.requestId)).toMatchObject({ deny: true });
     await deliver(closed.message);
     const second = await requestNotification('Page closed');
     await leavePage(visitor);
-    const opened = browser.waitForEvent('page');
-    desktop.click(second, 'Deny');
+    const opened = push.context.waitForEvent('page');
+    push.desktop.click(second, 'Deny');
     await (await opened).getByText('The request is denied.').waitFor();
     expect(await denied(closed.requestId)).toMatchObject({ deny: true });
   });
@@ -302,26 +247,47 @@ const canClick = hasChromium() && hasDbus();
     await deliver();
     await deliver();
     const [, again] = await waitFor('both', () => {
-      const both = desktop.notifications.filter(({ title }) => title.includes('Session seen'));
+      const both = push.desktop.notifications.filter(({ title }) => title.includes('Session seen'));
       return both.length === 2 && both;
     });
     expect(await listed()).toHaveLength(1);
-    await giveWorkerTime(browser);
-    desktop.click(again!);
+    await giveWorkerTime(push.context);
+    push.desktop.click(again!);
     await sees('A permission request waits.');
-    const count = desktop.notifications.length;
+    const count = push.desktop.notifications.length;
     await send(key, inSession('seen', 'second'));
     await deliver();
     await send(key, inSession('other', 'third'));
     await deliver();
     await requestNotification('Session other');
-    expect(desktop.notifications.slice(count).map(({ title }) => title)).toEqual([
+    expect(push.desktop.notifications.slice(count).map(({ title }) => title)).toEqual([
       expect.stringContaining('Session other'),
     ]);
     await visitor.press('Dismiss');
     await send(key, inSession('seen', 'fourth'));
     await deliver();
-    await waitFor('the session again', () => desktop.notifications.length === count + 2);
+    await waitFor('the session again', () => push.desktop.notifications.length === count + 2);
+  });
+
+  it('hides what a request asks for where the switch of this device is off (Notification preferences)', async () => {
+    const key = await signUp();
+    await registerBrowser(key);
+    await sees('This browser now shows your notifications.');
+    const here = visitor.page.getByRole('switch', { name: 'Show on this device' });
+    const titled = (title: string) => ({ session: { sessionId: title, title } });
+    await here.uncheck();
+    await visitor.page.reload();
+    await unlockSettings(visitor, key.secret);
+    expect(await here.isChecked()).toBe(false);
+    await send(key, titled('Hidden here'));
+    await deliver();
+    const hidden = await requestNotification('Hidden here');
+    expect(hidden.body).toContain('Something needs your permission to go on.');
+    expect(hidden.body).not.toContain('npm test');
+    await here.check();
+    await send(key, titled('Shown here'));
+    await deliver();
+    expect((await requestNotification('Shown here')).body).toContain('npm test');
   });
 
   it('shows a generic notification when the data is not a message', async () => {
@@ -330,10 +296,10 @@ const canClick = hasChromium() && hasDbus();
     await sees('This browser now shows your notifications.');
     const noTarget = '{"title":"x","body":"y","tag":"z","target":{"topic":"ready"}}';
     for (const data of ['', 'no JSON', '{}', noTarget]) {
-      const count = desktop.notifications.length;
+      const count = push.desktop.notifications.length;
       await deliver(data);
-      await waitFor(`a notification of ${data}`, () => desktop.notifications.length > count);
-      expect(desktop.notifications.at(-1)?.body).toContain('Something waits for you.');
+      await waitFor(`a notification of ${data}`, () => push.desktop.notifications.length > count);
+      expect(push.desktop.notifications.at(-1)?.body).toContain('Something waits for you.');
     }
   });
 
@@ -354,7 +320,7 @@ const canClick = hasChromium() && hasDbus();
     await sees('This browser now shows your notifications.');
     const [again] = await tokensOf();
     expect(again?.token).not.toBe(own?.token);
-    expect(service.messagesOf(endpoint)).toEqual([]);
+    expect(push.service.messagesOf(endpoint)).toEqual([]);
     expect(await send(key)).toMatchObject([{ state: 'no-target' }, { state: 'sent' }]);
   });
 

@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 import { GatehouseProblem } from '../../../../packages/client/api/problem.js';
+import { whyAskedAgain } from '../../../../packages/client/approvals/allow-from-notification.js';
 import {
   answerRequest,
   type ShownableRequest,
@@ -16,9 +17,10 @@ import { formatRelative } from '../../i18n/format.js';
 import { requestMessages } from '../../i18n/request-messages.js';
 import { clientFor } from '../../server.js';
 import { Icon } from '../../ui/icon.js';
-import { NoticeLine, problem, useAction, type Notice, type Notify } from '../../ui/notice.js';
+import { done, NoticeLine, problem, useAction, type Notice, type Notify } from '../../ui/notice.js';
 import type { AccountActions } from '../use-account.js';
 import type { AnswerKeys } from './answer-keys.js';
+import type { PressedAllow } from './waiting-requests.js';
 import { MarkedText } from './marked-text.js';
 import { QuestionForm } from './question-form.js';
 import { EndBadge } from './request-list.js';
@@ -26,12 +28,13 @@ import type { RequestEnd, RequestItem, Requests } from './use-requests.js';
 
 const TICK_MS = 15_000;
 
-interface RequestViewProps extends Pick<AccountActions, 'session' | 'endSession'> {
+interface RequestViewProps extends Pick<AccountActions, 'session' | 'endSession' | 'notify'> {
   /** null where this account has no such request. */
   readonly item: RequestItem | null;
   readonly keys: AnswerKeys | null;
   readonly isPlain: boolean;
   readonly requests: Omit<Requests, 'items'>;
+  readonly pressedAllow: PressedAllow | null;
 }
 
 /** One request: the part that acts first, then where it comes from, then the decision. */
@@ -172,7 +175,9 @@ function Decision({ item, keys, isPlain, ...props }: FoundProps) {
   const [notice, show] = useState<Notice | null>(null);
   const { found } = item;
   const { view } = requestMessages;
-  const { isBusy, answer } = useAnswer({ item, keys, isPlain, ...props }, show);
+  const all = { item, keys, isPlain, ...props };
+  const { isBusy, answer } = useAnswer(all, show);
+  useAllowFromNotification(all, answer, show);
   const { canAllow, canAnswer, reason } = possibleAnswers(found, keys, isPlain);
   const questions = found.kind === 'opened' ? (found.request.questions ?? []) : [];
   return (
@@ -216,6 +221,37 @@ function possibleAnswers(
   return { canAllow, canAnswer: isQuestion, reason: whyNot(found.kind, isPlain, notAllowed) };
 }
 
+type Answer = (choice: AnswerChoice, onSent?: () => void) => void;
+
+/**
+ * Allows at once what the notification showed whole, and has the passkey verify the person. Otherwise
+ * the page says why it asks again (specification, Events 7).
+ */
+function useAllowFromNotification(
+  { item: { id, found }, keys, pressedAllow, notify }: FoundProps,
+  answer: Answer,
+  show: Notify,
+): void {
+  useEffect(() => {
+    if (pressedAllow === null || pressedAllow.target.requestId !== id) {
+      return;
+    }
+    const { target, pressed, finish } = pressedAllow;
+    finish();
+    const { title, body } = pressed;
+    // Browsers show no subtitle, and do not say who pressed the button.
+    const isAuthenticated = keys?.isConfirmed === true;
+    const displayed = { title, subtitle: null, body, isAuthenticated };
+    const why =
+      found.kind === 'opened' ? whyAskedAgain(found, target, displayed) : ('unopened' as const);
+    if (why === null) {
+      answer('allow', () => notify(done(() => requestMessages.pressed.allowed)));
+    } else {
+      show(problem(() => requestMessages.pressed[why]));
+    }
+  }, [pressedAllow]);
+}
+
 function useAnswer({ item, keys, requests, session, endSession }: FoundProps, show: Notify) {
   const { found, id } = item;
   const { isBusy, run } = useAction(show, endSession);
@@ -229,9 +265,9 @@ function useAnswer({ item, keys, requests, session, endSession }: FoundProps, sh
     }
     requests.noteSent(id, typeof choice === 'string' ? choice : 'answer');
   };
-  const answer = (choice: AnswerChoice) =>
+  const answer: Answer = (choice, onSent) =>
     run(() =>
-      send(choice).catch((error: unknown) => {
+      send(choice).then(onSent, (error: unknown) => {
         if (!isEnd(error)) {
           throw error;
         }

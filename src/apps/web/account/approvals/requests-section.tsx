@@ -15,7 +15,7 @@ import { useRequests } from './use-requests.js';
 export { loadRequestMessages as loadTexts } from '../../i18n/request-messages.js';
 
 /** The requests of programs that wait for a decision of this account. */
-export function RequestsSection({ account, ...actions }: SectionProps) {
+export function RequestsSection({ account, pressedAllow, ...actions }: SectionProps) {
   const { profile } = account;
   const [keys, setKeys] = useAnswerKeys(profile.id, accountMode(profile) === 'plain');
   const requests = useRequests(account, keys, actions);
@@ -31,7 +31,7 @@ export function RequestsSection({ account, ...actions }: SectionProps) {
     return (
       <>
         <Offline />
-        <RequestView key={open} {...{ item, keys, isPlain, requests, ...actions }} />
+        <RequestView key={open} {...{ item, keys, isPlain, requests, pressedAllow, ...actions }} />
         {keys === null && choice}
       </>
     );

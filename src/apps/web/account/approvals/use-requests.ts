@@ -3,13 +3,12 @@ import type {
   RequestRoutes,
   StoredRequest,
 } from '../../../../packages/client/approvals/request-routes.js';
-import { isSameServer } from '../../../../packages/client/notifications/notification-routing.js';
 import {
   openRequest,
   type ShownableRequest,
   type UnopenedRequest,
 } from '../../../../packages/client/approvals/answer-request.js';
-import { clientFor, serverUrl } from '../../server.js';
+import { clientFor, isKnownServer, serverUrl } from '../../server.js';
 import { useReload } from '../../ui/use-reload.js';
 import type { Account, AccountActions } from '../use-account.js';
 import type { AnswerKeys } from './answer-keys.js';
@@ -171,16 +170,4 @@ function endedAs(stored: StoredRequest | null, before: RequestEnd | null): Reque
 
 function endOf(items: readonly RequestItem[], id: string): RequestEnd | null {
   return items.find((item) => item.id === id)?.end ?? null;
-}
-
-/**
- * True for the address of this page, and on one computer for each of its own addresses: the command
- * may use another one than the browser.
- */
-function isKnownServer(url: string): boolean {
-  return isSameServer(url, serverUrl()) || (isLoopback(url) && isLoopback(serverUrl()));
-}
-
-function isLoopback(url: string): boolean {
-  return URL.canParse(url) && /^(localhost|127\.[\d.]+|\[::1\])$/.test(new URL(url).hostname);
 }

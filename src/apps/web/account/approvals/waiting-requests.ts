@@ -1,13 +1,11 @@
 import { useCallback, useEffect, useState } from 'preact/hooks';
-import type {
-  NotificationActionId,
-  NotificationTarget,
-} from '../../../../packages/client/notifications/notification-routing.js';
+import type { NotificationTarget } from '../../../../packages/client/notifications/notification-routing.js';
 import { isRequestId } from '../../../../core/protocol/request-id.js';
 import { t } from '../../i18n/messages.js';
-import { clientFor } from '../../server.js';
-import { done, failure, problem, type Notify } from '../../ui/notice.js';
+import { clientFor, isKnownServer } from '../../server.js';
+import { done, failure, type Notify } from '../../ui/notice.js';
 import type { ListedRequest } from '../../../../packages/client/approvals/request-routes.js';
+import type { Pressed } from '../../worker/page-messages.js';
 import type { Account, AccountActions } from '../use-account.js';
 import { requestHash } from './request-address.js';
 
@@ -17,24 +15,33 @@ const EXPIRY_RETRY_MS = 15_000;
 /** The request of a clicked notification. */
 export interface ClickedRequest {
   readonly target: NotificationTarget | null;
-  /** The button that was pressed under the notification; null where it was the notification itself. */
-  readonly pressed: NotificationActionId | null;
+  /** null where the notification itself was clicked. */
+  readonly pressed: Pressed | null;
   readonly dismiss: () => void;
 }
 
-/**
- * Opens the request of a clicked notification.
- *
- * @returns the requests that wait; null where the server or the account takes none
- */
+/** "Allow" was pressed under a notification, and the page has not decided on it yet. */
+export interface PressedAllow {
+  readonly target: NotificationTarget;
+  readonly pressed: Pressed;
+  /** Called once it is decided, so that it counts once. */
+  readonly finish: () => void;
+}
+
+export interface WaitingRequests {
+  /** The requests that wait; null where the server or the account takes none. */
+  readonly waiting: readonly ListedRequest[] | null;
+  readonly pressedAllow: PressedAllow | null;
+}
+
+/** Reads the requests that wait, and opens the one of a clicked notification. */
 export function useWaitingRequests(
   account: Account | null,
   { session: { token }, notify }: Pick<AccountActions, 'session' | 'notify'>,
   clicked: ClickedRequest,
-): readonly ListedRequest[] | null {
+): WaitingRequests {
   const [waiting, setWaiting] = useState<readonly ListedRequest[]>([]);
   const isOffered = account !== null && offersAnswers(account);
-  const id = clicked.target?.requestId;
   const reload = useCallback(() => {
     if (isOffered) {
       // The section reports what fails.
@@ -49,22 +56,46 @@ export function useWaitingRequests(
     0,
     reload,
   );
+  const pressedAllow = useClickedRequest(clicked, isOffered, (id) => deny(token, id, notify));
+  return { waiting: isOffered ? waiting : null, pressedAllow };
+}
+
+/** Opens the request of a clicked notification of this server, and sends a denial of its button. */
+function useClickedRequest(
+  { target, pressed, dismiss }: ClickedRequest,
+  isOffered: boolean,
+  sendDenial: (id: string) => void,
+): PressedAllow | null {
+  const [pressedAllow, press] = usePressedAllow();
+  // The page cannot send anything to another server.
+  const id = target !== null && isKnownServer(target.serverUrl) ? target.requestId : null;
   useEffect(() => {
-    if (!isOffered || !isRequestId(id)) {
+    if (!isOffered || target === null || !isRequestId(id)) {
       return;
     }
-    clicked.dismiss();
-    const { pressed } = clicked;
+    dismiss();
     openSection(requestHash(id), () => {
-      if (pressed === 'deny') {
-        deny(token, id, notify);
-      } else if (pressed === 'allow') {
-        // A browser says neither what it displayed whole, nor who pressed the button.
-        notify(problem(() => t.waiting.readFirst));
+      if (pressed?.button === 'deny') {
+        sendDenial(id);
+      } else if (pressed?.button === 'allow') {
+        press(target, pressed);
       }
     });
-  }, [isOffered, id, clicked.pressed]);
-  return isOffered ? waiting : null;
+  }, [isOffered, id, pressed]);
+  return pressedAllow;
+}
+
+/** Forgets the button once another page of the account is opened. */
+function usePressedAllow() {
+  const [pressedAllow, set] = useState<PressedAllow | null>(null);
+  useEffect(() => {
+    const forget = () => set(null);
+    addEventListener('hashchange', forget);
+    return () => removeEventListener('hashchange', forget);
+  }, []);
+  const press = (target: NotificationTarget, pressed: Pressed) =>
+    set({ target, pressed, finish: () => set(null) });
+  return [pressedAllow, press] as const;
 }
 
 /**

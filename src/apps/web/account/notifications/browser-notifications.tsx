@@ -1,3 +1,4 @@
+import { useEffect, useState } from 'preact/hooks';
 import { browserName, shownName, storedName } from '../../browser-name.js';
 import { submitting, TextField, textOf } from '../../ui/fields.js';
 import { Icon } from '../../ui/icon.js';
@@ -7,6 +8,8 @@ import { ShowTest } from '../devices/test-receiver.js';
 import type { SectionProps } from '../use-account.js';
 import { Listing } from '../../ui/listing.js';
 import type { PartProps } from './push-preferences.js';
+import { Switch } from './switch.js';
+import { setPreviewsHere, showsPreviewsHere } from '../../worker/device-previews.js';
 import { unavailableReason } from './push-subscription.js';
 import type { SettingsAccess } from '../../../../packages/client/settings/account-settings.js';
 import { formatWebPushToken } from '../../../../packages/client/notifications/web-push.js';
@@ -41,9 +44,33 @@ function Registered() {
         <Icon name="check" />
         {browser.isOn}
       </span>
+      <PreviewsHere />
       <ShowTest />
       <p class="hint">{browser.wholeWay}</p>
       <Listing text="gatehouse notify doctor" label={browser.wholeWay} />
+    </>
+  );
+}
+
+/** The switch of this device alone, which the service worker reads. */
+function PreviewsHere() {
+  const { notice, isBusy, run } = useNotedAction();
+  const [isOn, set] = useState(true);
+  const { browser } = notificationMessages;
+  useEffect(() => {
+    showsPreviewsHere().then(set, () => undefined);
+  }, []);
+  const change = (next: boolean) => run(() => setPreviewsHere(next).then(() => set(next)));
+  return (
+    <>
+      <Switch
+        label={browser.previews}
+        hint={browser.previewsHint}
+        isOn={isOn}
+        isBusy={isBusy}
+        set={change}
+      />
+      <NoticeLine notice={notice} />
     </>
   );
 }
