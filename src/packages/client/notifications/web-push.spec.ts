@@ -30,7 +30,7 @@ describe(webNotification.name, () => {
     });
   });
 
-  it('shows nothing of a request where the switch of the device is off', () => {
+  it('shows nothing of a request where the switch of the device is off, also of an older sender (Events 12)', () => {
     const away = { isAppOpen: false, viewing: null };
     const bodyOf = (change: Partial<NotificationTarget>) =>
       webNotification({ ...message, target: { ...target, ...change } }, away, false)?.options.body;

@@ -112,6 +112,19 @@ describe('Events', () => {
     });
   });
 
+  it('5. With previews off a webhook has the generic body, and request.toolDetails is null', async () => {
+    await fixture.send(permission(), oneChannel({ requestPreviews: false }));
+    expect(fixture.receiver.json).toMatchObject({
+      content: { body: 'Something needs your permission to go on.' },
+      session: { sessionId: 'ses-1' },
+      request: { requestId: 'req-1', kind: 'permission', toolDetails: null },
+    });
+    await fixture.send(permission(), oneChannel());
+    expect(fixture.receiver.json['request']).toMatchObject({
+      toolDetails: expect.stringContaining('rm -rf build'),
+    });
+  });
+
   it('6. Long previews are shortened with an ellipsis, and routing stays', async () => {
     const long = { command: 'echo 👩‍👩‍👧‍👦 '.repeat(5_000) };
     const event = anEvent('permission_request', { request: aRequest(long) });
@@ -145,10 +158,13 @@ describe('Events', () => {
     ]);
   });
 
-  it('12. A preference that an older app dropped means previews on', async () => {
+  it('12. A preference that an older app dropped means previews on, for pushes and webhooks', async () => {
     const older = { v: 1, pushEnabled: true, ready: true, permissionRequest: true };
     const settings = { notificationsSettingsV1: older };
-    await fixture.send(permission(), settings, saved('a'));
+    await fixture.send(permission(), { ...oneChannel(), ...settings }, saved('a'));
     expect(fixture.service.accepted[0]?.body).toContain('rm -rf build');
+    expect(fixture.receiver.json['content']).toMatchObject({
+      body: expect.stringContaining('rm -rf build'),
+    });
   });
 });

@@ -59,7 +59,7 @@ describe('A push', () => {
     ]);
   });
 
-  it('is sent again with the generic text when it is too large', async () => {
+  it('is sent again with the generic text where the service says that it is too large (Events 6)', async () => {
     const event = anEvent('permission_request', {
       request: aRequest({ command: 'x'.repeat(900) }),
     });

@@ -157,7 +157,7 @@ const canClick = hasChromium() && hasDbus();
     return { asker, ask };
   }
 
-  it('opens a request by “Allow” and “Answer”, and gives no answer by itself', async () => {
+  it('opens the request by “Allow”, and the question by “Answer” (Events 5 and 7), and answers nothing it cannot check', async () => {
     const { asker, ask } = await askingAccount();
     const answersTo = async (id: string) => (await asker.routes.read(id)).answers;
     const open = await ask('Allow, page open');
