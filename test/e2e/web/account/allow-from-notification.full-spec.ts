@@ -1,7 +1,7 @@
 import type { AgentRequest } from '../../../../src/core/protocol/agent-request.js';
 import { eventOf } from '../../../../src/apps/cli/approvals/notice.js';
 import type { Asker } from '../../../fixtures/asker-fixture.js';
-import { addAuthenticator, type Passkeys } from '../../../fixtures/passkey-fixture.js';
+import { FAKE_PASSKEYS } from '../../../fakes/passkeys.js';
 import {
   deliverPush,
   hasChromium,
@@ -27,13 +27,14 @@ afterAll(() => Promise.all([server.stop(), other.stop()]));
 const ALLOWED = 'Allowed by the button of the notification';
 const canRun = hasChromium() && hasDbus();
 
-/** Pushes are real but for the push service, clicks reach the browser through D-Bus. */
+/** Push service and passkeys are of the tests; the clicks reach Chromium through D-Bus. */
 (canRun ? describe : describe.skip)('Events 7: Allow under a notification, on the page', () => {
   let push: PushBrowser;
   let visitors: Visitor[];
 
   beforeAll(async () => {
     push = await PushBrowser.start();
+    await push.context.addInitScript(FAKE_PASSKEYS);
   });
   afterAll(() => push.close());
   beforeEach(() => {
@@ -58,7 +59,6 @@ const canRun = hasChromium() && hasDbus();
 
   interface Person {
     readonly visitor: Visitor;
-    readonly passkeys: Passkeys;
     /**
      * Asks, and delivers the push of the command to the browser.
      * @param alter changes the decrypted message
@@ -74,7 +74,6 @@ const canRun = hasChromium() && hasDbus();
   async function startPerson(at: Server, withPasskey = true): Promise<Person> {
     const visitor = await visitIn(push.context, 'about:blank');
     visitors.push(visitor);
-    const passkeys = await addAuthenticator(visitor.page);
     const { key, asker } = await signUpToStay(visitor, at);
     await openRequests(visitor);
     const confirm = visitor.page.getByLabel('Confirm each “Allow” with a passkey');
@@ -97,7 +96,7 @@ const canRun = hasChromium() && hasDbus();
         press: (button = 'Allow') => push.desktop.click(notification, button),
       };
     };
-    return { visitor, passkeys, ring };
+    return { visitor, ring };
   }
 
   async function askIn(asker: Asker, change: Partial<AgentRequest>) {
@@ -120,6 +119,16 @@ const canRun = hasChromium() && hasDbus();
     expect(await decision()).toMatchObject({ choice: 'allow', isSigned: true });
   });
 
+  it('sends it also where the button opens the page', async () => {
+    const { visitor, ring } = await startPerson(server);
+    const { press, decision } = await ring();
+    await leavePage(visitor);
+    const opened = push.context.waitForEvent('page');
+    press();
+    await (await opened).getByText(ALLOWED).waitFor();
+    expect(await decision()).toMatchObject({ choice: 'allow', isSigned: true });
+  });
+
   it('sends it after the worker was killed between the push and the button', async () => {
     const { visitor, ring } = await startPerson(server);
     const { press, decision } = await ring();
@@ -130,9 +139,9 @@ const canRun = hasChromium() && hasDbus();
   });
 
   it('sends nothing where the passkey does not verify the person', async () => {
-    const { visitor, passkeys, ring } = await startPerson(server);
+    const { visitor, ring } = await startPerson(server);
     const { press, decision } = await ring();
-    await passkeys.refusePerson();
+    await visitor.page.evaluate("localStorage.setItem('test.person', 'refused')");
     press();
     await sees(visitor, 'The passkey was not used.');
     await visitor.page.getByRole('button', { name: 'Allow', exact: true }).waitFor();
