@@ -51,7 +51,8 @@ self.addEventListener('notificationclick', (event) => {
   const { title, body } = notification;
   notification.close();
   const pressed = readPressed({ button, title, body });
-  event.waitUntil(open(readClicked({ target: notification.data, pressed })));
+  const target: unknown = notification.data;
+  event.waitUntil(open(readClicked({ target, pressed })));
 });
 
 /** @returns true if a notification was shown; none is where the app shows that session */
