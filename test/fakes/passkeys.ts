@@ -7,11 +7,14 @@ export const FAKE_PASSKEYS = `
     const first = await crypto.subtle.digest('SHA-256', prf.eval.first);
     return { rawId, getClientExtensionResults: () => ({ prf: { enabled: true, results: { first } } }) };
   };
-  PublicKeyCredential.getClientCapabilities = async () =>
+  // An empty tab has no passkeys.
+  const passkeys = window.PublicKeyCredential ?? {};
+  passkeys.getClientCapabilities = async () =>
     ({ 'extension:prf': true, passkeyPlatformAuthenticator: true });
-  CredentialsContainer.prototype.create = ({ publicKey }) =>
+  const { prototype } = window.CredentialsContainer ?? { prototype: {} };
+  prototype.create = ({ publicKey }) =>
     used(crypto.getRandomValues(new Uint8Array(16)).buffer, publicKey.extensions);
-  CredentialsContainer.prototype.get = async ({ publicKey }) => {
+  prototype.get = async ({ publicKey }) => {
     if (localStorage.getItem('test.person') === 'refused') {
       throw new DOMException('not recognized', 'NotAllowedError');
     }

@@ -11,7 +11,6 @@ import {
 } from '../../../fixtures/programs/browser-fixture.js';
 import { hasDbus } from '../../../fixtures/programs/desktop-fixture.js';
 import { startServer, type Server } from '../../../fixtures/programs/server-fixture.js';
-import { waitFor } from '../../../helpers/wait.js';
 import { createAccount, sees, seesSignIn } from '../account-page-acts.js';
 import { PushBrowser } from '../push-browser.js';
 import { sendTo, signUpToStay } from '../push-acts.js';
@@ -241,6 +240,7 @@ const canRun = hasChromium() && hasDbus();
     const { press, decision } = await ring();
     await visitor.press('Sign out');
     await seesSignIn(visitor);
+    await visitor.page.evaluate("location.hash = ''");
     await createAccount(visitor);
     press();
     await sees(visitor, 'This request no longer exists');
@@ -264,9 +264,16 @@ const canRun = hasChromium() && hasDbus();
   /** Ends all service workers, as browsers do between two events. */
   async function killWorkers({ page }: Visitor): Promise<void> {
     const devTools = await page.context().newCDPSession(page);
+    const stopped = new Promise<void>((done) => {
+      devTools.on('ServiceWorker.workerVersionUpdated', ({ versions }) => {
+        if (versions.some(({ runningStatus }) => runningStatus === 'stopped')) {
+          done();
+        }
+      });
+    });
     await devTools.send('ServiceWorker.enable');
     await devTools.send('ServiceWorker.stopAllWorkers');
-    await waitFor('no worker', () => push.context.serviceWorkers().length === 0);
+    await stopped;
     await devTools.detach();
   }
 });
