@@ -49,7 +49,8 @@ inChromium('Events 8: a notification of another server, the whole way in an app'
       body: 'Bash needs your permission: npm test',
       isAuthenticated: true,
     };
-    const { page } = await visit('about:blank');
+    // A page of another origin, whose policy the app does not have.
+    const { page } = await visit(`${home.url}/livez`, { bypassCSP: true });
     await page.addScriptTag({ content: (await bundleClient()).script });
     const servers = device(home.url, other.url);
     const given = [servers, account, { server: other.url, data, displayed }];

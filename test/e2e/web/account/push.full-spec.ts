@@ -274,7 +274,7 @@ const canClick = hasChromium() && hasDbus();
     await registerBrowser(key);
     await sees('This browser now shows your notifications.');
     const here = visitor.page.getByRole('switch', { name: 'Show on this device' });
-    const titled = (title: string) => ({ session: { sessionId: title, title } });
+    const titled = (title: string) => ({ session: { sessionId: 'ses-1', title } });
     await here.uncheck();
     await visitor.page.reload();
     await unlockSettings(visitor, key.secret);
