@@ -16,7 +16,7 @@ import { t } from '../i18n/messages.js';
 import { done, failure, type Notice, type NoticeUpdate } from '../ui/notice.js';
 import { useReload } from '../ui/use-reload.js';
 import { requiresSignIn } from '../i18n/failure.js';
-import type { WaitingRequests } from './approvals/waiting-requests.js';
+import type { WaitingRequests } from './approvals/pressed-allow.js';
 import type { Session } from './tab-state.js';
 
 export interface Account {

@@ -20,7 +20,7 @@ import { Icon } from '../../ui/icon.js';
 import { done, NoticeLine, problem, useAction, type Notice, type Notify } from '../../ui/notice.js';
 import type { AccountActions } from '../use-account.js';
 import type { AnswerKeys } from './answer-keys.js';
-import type { PressedAllow } from './waiting-requests.js';
+import type { PressedAllow } from './pressed-allow.js';
 import { MarkedText } from './marked-text.js';
 import { QuestionForm } from './question-form.js';
 import { EndBadge } from './request-list.js';

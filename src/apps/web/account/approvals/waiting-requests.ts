@@ -7,6 +7,7 @@ import { done, failure, type Notify } from '../../ui/notice.js';
 import type { ListedRequest } from '../../../../packages/client/approvals/request-routes.js';
 import type { Pressed } from '../../worker/page-messages.js';
 import type { Account, AccountActions } from '../use-account.js';
+import type { PressedAllow, WaitingRequests } from './pressed-allow.js';
 import { requestHash } from './request-address.js';
 
 /** The pause before a server is asked again whose clock is behind that of this device. */
@@ -18,20 +19,6 @@ export interface ClickedRequest {
   /** null where the notification itself was clicked. */
   readonly pressed: Pressed | null;
   readonly dismiss: () => void;
-}
-
-/** "Allow" was pressed under a notification, and the page has not decided on it yet. */
-export interface PressedAllow {
-  readonly target: NotificationTarget;
-  readonly pressed: Pressed;
-  /** Called once it is decided, so that it counts once. */
-  readonly finish: () => void;
-}
-
-export interface WaitingRequests {
-  /** The requests that wait; null where the server or the account takes none. */
-  readonly waiting: readonly ListedRequest[] | null;
-  readonly pressedAllow: PressedAllow | null;
 }
 
 /** Reads the requests that wait, and opens the one of a clicked notification. */
