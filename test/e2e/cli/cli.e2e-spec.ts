@@ -60,6 +60,7 @@ describe('gatehouse signup and login', () => {
     const names = Object.keys(modes).filter((path) => path.endsWith('.json'));
     expect(names.map((path) => path.split('/').at(-1)).sort()).toEqual([
       'device-key.json',
+      'key-account.json',
       'key-server.json',
       'last-server.json',
       'session.json',
