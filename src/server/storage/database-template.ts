@@ -33,7 +33,8 @@ export async function loadDatabaseTemplate(target: string): Promise<void> {
     await syncDirectory(dirname(target));
   } catch (error) {
     await rm(unfinished, { recursive: true, force: true }).catch(() => undefined);
-    const message = `The embedded database ${target} cannot be made: ${reasonOf(error)}. Check the free disk space.`;
+    const reason = error instanceof Error ? error.message : String(error);
+    const message = `The embedded database ${target} cannot be made: ${reason}. Check the free disk space.`;
     throw new Error(message, { cause: error });
   }
 }
@@ -58,20 +59,6 @@ function* entriesOf(archive: Buffer): Generator<{ name: string; content: Buffer 
     };
     at = begin + Math.ceil(size / BLOCK_BYTES) * BLOCK_BYTES;
   }
-}
-
-/** WASI's number of ENOSPC. */
-const NO_SPACE = 51;
-
-/** The file system of the embedded database throws its number, and no Error. */
-export function reasonOf(error: unknown): string {
-  if (error instanceof Error) {
-    return error.message;
-  }
-  const errno = typeof error === 'object' && error !== null && 'errno' in error ? error.errno : '';
-  return errno === NO_SPACE
-    ? 'no space left on device'
-    : `error ${String(errno)} of its file system`;
 }
 
 async function syncFiles(directory: string): Promise<void> {

@@ -62,7 +62,9 @@ withMounts('the embedded database on a full disk (needs the right to mount)', ()
     const directory = join(volume, 'data');
     mkdirSync(directory);
     const server = await startServer({ store: storeOn(directory), untilReady: false });
-    await server.logged(/cannot be made: no space left on device\. Check the free disk space\./);
+    await server.logged(
+      /cannot be made: ENOSPC: no space left on device, write\. Check the free disk space\./,
+    );
     expect(await call(server, 'GET', '/readyz')).toMatchObject({ status: 503 });
     mount(volume, 256, 'remount,');
     await waitFor('it is ready', async () => (await call(server, 'GET', '/readyz')).status === 200);

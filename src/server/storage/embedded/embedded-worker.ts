@@ -3,7 +3,7 @@ import { statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parentPort, workerData } from 'node:worker_threads';
 import { PGlite } from '@electric-sql/pglite';
-import { loadDatabaseTemplate, reasonOf } from '../database-template.js';
+import { loadDatabaseTemplate } from '../database-template.js';
 import { BackendQueue, listenForSessions } from './embedded-sessions.js';
 
 export interface EmbeddedWorkerData {
@@ -51,6 +51,20 @@ async function openDatabase(dataDir: string): Promise<PGlite> {
     const message = `The embedded database ${dataDir} does not start, with ${free} MiB free on its disk`;
     throw new Error(`${message}: ${reasonOf(error)}`, { cause: error });
   }
+}
+
+/** WASI's number of ENOSPC. */
+const NO_SPACE = 51;
+
+/** The file system of the embedded database throws its number, and no Error. */
+function reasonOf(error: unknown): string {
+  if (error instanceof Error) {
+    return error.message;
+  }
+  const errno = typeof error === 'object' && error !== null && 'errno' in error ? error.errno : '';
+  return errno === NO_SPACE
+    ? 'no space left on device'
+    : `error ${String(errno)} of its file system`;
 }
 
 /**
