@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import module from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { startServer } from '../../fixtures/programs/server-fixture.js';
 import { createStore, type Store } from '../../fixtures/programs/store-fixture.js';
 import { waitFor } from '../../helpers/wait.js';
 
@@ -71,5 +72,19 @@ describe('npm start', () => {
     } finally {
       await Promise.all(started.map(({ stop }) => stop()));
     }
+  });
+});
+
+describe('a warning of Node or of a library', () => {
+  it('is a line of the log, as JSON', async () => {
+    const script = `import { isMainThread } from 'node:worker_threads';
+      setTimeout(() => isMainThread && process.emitWarning('of a library'), 2000)`;
+    const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(script)}`;
+    const server = await startServer({ env: { NODE_OPTIONS } });
+    await server.logged(/"level":"warn".*"Warning: of a library"/);
+    for (const line of server.logs().trim().split('\n')) {
+      expect(() => void JSON.parse(line)).not.toThrow();
+    }
+    await server.stop();
   });
 });
