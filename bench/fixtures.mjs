@@ -25,15 +25,28 @@ const ownAddress = {
     code.replaceAll('import.meta.url', JSON.stringify(pathToFileURL(id).href)),
 };
 
-async function linked() {
-  const input = FILES.map((file) => join(ROOT, file));
+/** The linker brings the helpers of decorators itself. */
+const PACKAGES = /^(?!@oxc-project\/runtime)[@a-z]/;
+/** Packages are found from there. */
+const LINKED = join(ROOT, '.cache/bench');
+
+async function link(files) {
+  const input = files.map((file) => join(ROOT, file));
   const plugins = [ownAddress];
-  const bundle = await rolldown({ input, plugins, platform: 'node', external: /^[^./]/ });
-  // Packages are found from there.
-  const dir = join(ROOT, '.cache/bench');
-  await bundle.write({ dir, format: 'es' });
+  const bundle = await rolldown({ input, plugins, platform: 'node', external: PACKAGES });
+  await bundle.write({ dir: LINKED, format: 'es' });
   await bundle.close();
-  const names = FILES.map((file) => join(dir, basename(file).replace(/ts$/, 'js')));
+  return files.map((file) => join(LINKED, basename(file).replace(/ts$/, 'js')));
+}
+
+/** Links a program in TypeScript. @param {string} file from the root @returns its path */
+export async function linkProgram(file) {
+  const [path] = await link([file]);
+  return path;
+}
+
+async function linkedFixtures() {
+  const names = await link(FILES);
   const modules = await Promise.all(names.map((name) => import(pathToFileURL(name).href)));
   return Object.assign({}, ...modules);
 }
@@ -64,4 +77,4 @@ export const {
   startPostgres,
   startProxy,
   startRedis,
-} = await linked();
+} = await linkedFixtures();

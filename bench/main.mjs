@@ -18,16 +18,16 @@ import { groups as connections } from './rows/connections.mjs';
 import { groups as database } from './rows/database.mjs';
 import { groups as grants } from './rows/grants.mjs';
 import { groups as http } from './rows/http.mjs';
+import { groups as peers } from './rows/peers.mjs';
 import { groups as programs } from './rows/programs.mjs';
 import { groups as accounts } from './scale/accounts.mjs';
 import { groups as directory } from './scale/directory.mjs';
 import { groups as replicas } from './scale/replicas.mjs';
 import { groups as sockets } from './scale/sockets.mjs';
-import { groups as wrk, requestsTable } from './wrk.mjs';
 
 const SETS = {
   rows: {
-    groups: { ...http, ...connections, ...backends, ...grants, ...programs, ...database },
+    groups: { ...http, ...connections, ...backends, ...grants, ...programs, ...database, ...peers },
     howOften: ({ rounds, seconds }) =>
       `${rounds} rounds of ${seconds} s a side, limit and Gatehouse in turn, after a warm-up`,
     print: rowsTable,
@@ -41,11 +41,6 @@ const SETS = {
     groups: reconnect,
     howOften: ({ sockets: count }) => `${count} sockets of as many accounts, each case once`,
     print: rowsTable,
-  },
-  wrk: {
-    groups: wrk,
-    howOften: ({ seconds }) => `Each request is asked for ${seconds} s, after a warm-up`,
-    print: requestsTable,
   },
 };
 

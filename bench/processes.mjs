@@ -2,7 +2,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, existsSync, openSync, readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { delimiter, join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { childrenOf } from './fixtures.mjs';
 
@@ -67,7 +67,7 @@ export function startNode({ directory }, { file, args = [], nodeArgs = [], env =
 
 /** A program of the bench that is measured or is the limit. @param {object} input its only argument */
 export function startProgram(context, file, input = {}, nodeArgs = []) {
-  const path = join(import.meta.dirname, file);
+  const path = resolve(import.meta.dirname, file);
   const args = [JSON.stringify(input)];
   return startNode(context, { file: path, args, nodeArgs, cpu: CPU_OF.server });
 }
@@ -82,9 +82,14 @@ export function startLoad(context, file, input) {
   return load;
 }
 
-/** A limit server of `limit/`; it says its port when it listens. */
+/** A limit server of `limit/`, or of a whole path; it says its port when it listens. */
 export async function startLimit(context, file, input, nodeArgs) {
-  const started = startProgram(context, `limit/${file}`, input, nodeArgs);
+  const started = startProgram(
+    context,
+    resolve(import.meta.dirname, 'limit', file),
+    input,
+    nodeArgs,
+  );
   const { port, ...rest } = await messageFrom(started);
   return { ...started, ...rest, port, url: `http://127.0.0.1:${port}` };
 }

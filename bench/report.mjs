@@ -130,7 +130,7 @@ export async function measureSizes(sizes, what, measure) {
 }
 
 /** @param {string[][]} lines @param {(name: string, index: number) => string} rule under each heading */
-export function markdownTable(head, lines, rule) {
+function markdownTable(head, lines, rule) {
   return [head, head.map(rule), ...lines].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
 }
 
