@@ -122,6 +122,10 @@ describe.each(STATISTICS)('the hot paths, in tables that %s', (_name, analyse) =
         );
         expect(used).toMatchObject({ sid: id });
       }
+      // A refresh that changes nothing that anything else decides by.
+      const [read] = await Promise.all([tokens.read(id), tokens.read(id)]);
+      const use = { judgement, address: '127.0.0.1', generation: 1, supersededAt: [] };
+      expect(read !== null && (await tokens.reuse(read, use, NOW))).toBe(true);
     };
   }
 
