@@ -1,6 +1,7 @@
 import { EventEmitter } from 'node:events';
 import { Injectable } from '@nestjs/common';
 import type { ErrorCode } from '../../common/errors.js';
+import type { AuditEvent } from '../../core/policy/audit-event.js';
 
 /** A stored change of an account that affects the admission of its sessions. */
 export interface AccessChange {
@@ -35,6 +36,8 @@ interface IdentityEventMap {
   'push-tokens-changed': [accountId: string, seq: number];
   /** A person granted a program access; as above. */
   'program-granted': [accountId: string, seq: number];
+  /** The grant of a program ended by itself: the audit event, as it was stored. */
+  'program-ended': [event: AuditEvent];
   /** Emitted on every replica: clients that wait for the request read it again. */
   'request-changed': [change: RequestChange];
   /** Emitted on the replica of the change, which forwards it to the others. */

@@ -10,7 +10,6 @@ import {
   type GrantedTo,
   type GrantEndedBy,
 } from '../storage/repositories/programs/program-grant.repository.js';
-import { ProgramMetricsService } from './program-metrics.service.js';
 
 /** Ends grants and announces changes: stored first. A trigger reports each end to the backend. */
 @Injectable()
@@ -20,12 +19,12 @@ export class GrantChangesService {
     private readonly events: IdentityEvents,
     private readonly audit: AuditService,
     private readonly clock: Clock,
-    private readonly metrics: ProgramMetricsService,
   ) {}
 
   /** Announces a grant to all sessions of the account: a thief of one of them cannot hide it. */
-  announceGrant(accountId: string, { event, seq }: AddedGrant): void {
+  announceGrant(accountId: string, { event, ended, seq }: AddedGrant): void {
     this.audit.log(event);
+    ended.forEach((one) => this.announce(accountId, one));
     this.events.emit('program-granted', accountId, seq);
   }
 
@@ -61,6 +60,6 @@ export class GrantChangesService {
 
   private log(event: AuditEvent): void {
     this.audit.log(event);
-    this.metrics.countEnd(event);
+    this.events.emit('program-ended', event);
   }
 }

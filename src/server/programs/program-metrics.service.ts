@@ -1,5 +1,6 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { Counter } from 'prom-client';
+import { IdentityEvents } from '../auth/identity.events.js';
 import { AppError, ERRORS } from '../../common/errors.js';
 import type { AuditEvent } from '../../core/policy/audit-event.js';
 import { MetricsService } from '../metrics/metrics.service.js';
@@ -18,6 +19,7 @@ export class ProgramMetricsService implements OnModuleInit {
   constructor(
     private readonly metrics: MetricsService,
     private readonly grants: ProgramGrantRepository,
+    private readonly events: IdentityEvents,
   ) {
     const registers = [metrics.registry];
     this.consents = new Counter({
@@ -41,6 +43,7 @@ export class ProgramMetricsService implements OnModuleInit {
   }
 
   onModuleInit(): void {
+    this.events.on('program-ended', (event) => this.countEnd(event));
     this.metrics.observeEach(
       'gatehouse_program_grants',
       'Grants of programs that count now, by resource server and kind (code, file).',
@@ -72,7 +75,7 @@ export class ProgramMetricsService implements OnModuleInit {
     }
   }
 
-  countEnd({ actor, reason }: AuditEvent): void {
+  private countEnd({ actor, reason }: AuditEvent): void {
     // The reason of an operator is any text.
     const own = actor === 'user' ? 'user' : 'operator';
     this.ended.inc({ cause: actor === 'system' ? (reason ?? actor) : own });

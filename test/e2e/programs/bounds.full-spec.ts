@@ -7,6 +7,7 @@ import { runSql } from '../../fixtures/programs/services-fixture.js';
 import {
   approve,
   beginRequest,
+  fillGrants,
   newVerifier,
   PROGRAM_ENV,
   PROGRAMS,
@@ -79,16 +80,7 @@ describe('an approval (needs PostgreSQL)', () => {
   it('ends the grant that was unused longest where the account has 100', async () => {
     const token = await person();
     const oldest = await programTokens(server, token);
-    await sql(`UPDATE program_grant SET last_used_at = now() - interval '2 days'
-               WHERE account_id = '${accountOf(token)}'`);
-    await sql(`INSERT INTO program_grant (id, account_id, resource_server, client_id, client_name,
-                 redirect_uri, scopes, session_id, authenticated_at, authenticated_by, created_at,
-                 expires_at, granted_until, code_used_at, last_used_at)
-               SELECT gen_random_uuid(), account_id, resource_server, client_id, client_name,
-                 redirect_uri, scopes, session_id, authenticated_at, authenticated_by, created_at,
-                 expires_at, granted_until, code_used_at, now() - interval '1 day'
-               FROM program_grant, generate_series(2, ${MAX_GRANTS})
-               WHERE account_id = '${accountOf(token)}'`);
+    await sql(fillGrants(accountOf(token), MAX_GRANTS));
     expect(await programsOf(server, token)).toHaveLength(MAX_GRANTS);
     await programTokens(server, token);
     expect(await programsOf(server, token)).toHaveLength(MAX_GRANTS);

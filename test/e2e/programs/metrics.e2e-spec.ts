@@ -1,3 +1,5 @@
+import { decodeJwt } from 'jose';
+import { AdminCalls, AdminTokensFile, adminUrlOf } from '../../fixtures/admin-fixture.js';
 import { startServer } from '../../fixtures/programs/server-fixture.js';
 import {
   beginRequest,
@@ -15,9 +17,13 @@ import { call, makeDeviceKey } from '../../helpers/client.js';
 const METRICS_TOKEN = 'a-token-of-the-metrics-0123456789';
 
 const setup = backends([{ id: 'notes', programs: PROGRAMS }]);
-const server = await startServer({ env: { ...setup.env, ...PROGRAM_ENV, METRICS_TOKEN } });
+const tokens = await AdminTokensFile.create();
+const env = { ...setup.env, ...PROGRAM_ENV, ...tokens.env, METRICS_TOKEN };
+const server = await startServer({ env });
+const admin = new AdminCalls(await adminUrlOf(server), tokens.operator);
 afterAll(async () => {
   await server.stop();
+  await tokens.remove();
   setup.remove();
 });
 
@@ -65,5 +71,9 @@ describe('the metrics of programs', () => {
       'consents_total{step="granted"}': 2,
       'grants{resource_server="notes",kind="file"}': 1,
     });
+
+    const [file] = await programsOf(server, token);
+    await admin.remove(`${String(decodeJwt(token).sub)}/programs/${file?.id ?? ''}`);
+    expect((await series())['grants_ended_total{cause="operator"}']).toBe(1);
   });
 });

@@ -41,6 +41,7 @@ export class AdminProgramsService {
     const event = orRefuse(ended, 'not-found');
     this.events.announceAccessChange({ accountId });
     this.audit.log(event);
+    this.events.emit('program-ended', event);
     return { success: true, changed: true };
   }
 }

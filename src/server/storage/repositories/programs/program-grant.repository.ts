@@ -37,6 +37,8 @@ export interface AddedGrant {
   readonly grantedUntil: Date;
   /** As it was stored. */
   readonly event: AuditEvent;
+  /** The ends of grants beyond the limit of the account, as they were stored. */
+  readonly ended: readonly AuditEvent[];
   /** The number of the update that announces it. */
   readonly seq: number;
 }
@@ -160,9 +162,9 @@ export class ProgramGrantRepository {
     const detail = `${program} at ${resourceServer}: ${grant.scopes.join(' ')}`;
     const event: AuditEvent = { kind: 'program-approved', ...about, detail };
     await insertAuditEvents(tx, [event], now);
-    await storeEnds(tx, surplus, 'limit', now);
+    const ended = await storeEnds(tx, surplus, 'limit', now);
     const seq = await nextUpdateSeq(tx, accountId);
-    return { id, grantedUntil, event, seq };
+    return { id, grantedUntil, event, ended, seq };
   }
 
   /** Returns the end of the certificate that vouches for a session; null = there is none. */
