@@ -35,22 +35,31 @@ type Outcome =
 
 type RefreshState = NonNullable<ReturnType<typeof nextState>>;
 
-/** A refresh token that is presented. */
-interface RefreshUse {
-  readonly form: TokenForm;
-  readonly presented: NonNullable<ReturnType<typeof readRefreshToken>>;
+/** The place and time of a use. */
+interface UsedFrom {
   readonly address: string;
   readonly now: Date;
 }
 
-/** A valid refresh token gets these, unless the person is refused. */
+/** A refresh token that is presented. */
+interface RefreshUse extends UsedFrom {
+  readonly form: TokenForm;
+  readonly presented: NonNullable<ReturnType<typeof readRefreshToken>>;
+}
+
+/** A valid code or refresh token gets these, unless the person is refused. */
 interface NextUse {
   readonly found: ProgramServer;
   readonly scopes: readonly string[];
   readonly state: RefreshState;
+}
+
+interface NextRefresh extends NextUse {
   /** The newest refresh token. */
   readonly token: string;
 }
+
+const FIRST: RefreshState = { generation: 0, supersededAt: [] };
 
 /** Issues the tokens of programs for codes and refresh tokens (RFC 6749, 4.1.3 and 6). */
 @Injectable()
@@ -64,7 +73,11 @@ export class ProgramTokensService {
     private readonly clock: Clock,
   ) {}
 
-  /** @throws AppError `invalid-request`, `invalid-grant`, `invalid-target`, `rate-limited` */
+  /**
+   * Refuses for good only what ended: everything that passes is `unavailable`, because programs
+   * forget their tokens at `invalid_grant`.
+   * @throws AppError `invalid-grant`, `invalid-target`, `invalid-scope`, `unavailable`
+   */
   async ofCode(form: TokenForm, { address }: TokenCaller): Promise<TokenDto> {
     const iat = this.tokens.issuedAt();
     const now = new Date(this.clock.now());
@@ -82,20 +95,13 @@ export class ProgramTokensService {
         throw new AppError('invalid-grant');
       }
       const found = this.serverOf(grant, form);
-      const judgement = await this.judge(found, grant, now, tx);
-      const state = { generation: 0, supersededAt: [] };
-      const used = await this.grants.use(tx, grant, { judgement, address, ...state }, now);
-      const refreshToken = refreshTokenOf(used.refreshKey, grant.id, 0);
-      return { grant, sid: used.sid, refreshToken, scopes: grant.scopes };
+      const scopes = narrowed(grant.scopes, undefined, found);
+      return this.useHeld(grant, { found, scopes, state: FIRST }, { address, now }, tx);
     });
     return this.issue(outcome, iat);
   }
 
-  /**
-   * Refuses for good only what ended: everything that passes is `unavailable`, because programs
-   * forget their tokens at `invalid_grant`.
-   * @throws AppError as {@link ofCode}, `invalid-scope`, `unavailable`
-   */
+  /** @throws AppError as {@link ofCode} */
   async ofRefreshToken(form: TokenForm, { address }: TokenCaller): Promise<TokenDto> {
     const iat = this.tokens.issuedAt();
     const now = new Date(this.clock.now());
@@ -132,16 +138,31 @@ export class ProgramTokensService {
   }
 
   private async refreshHeld(grant: HeldGrant, use: RefreshUse, tx: Transaction): Promise<Outcome> {
-    const { address, now } = use;
     const next = this.nextOf(grant, use);
     if (next === null) {
-      const event = await this.grants.end(tx, grant, 'refresh-token-reused', { address, now });
+      const event = await this.grants.end(tx, grant, 'refresh-token-reused', use);
       return refused(grant, 'invalid-grant', event);
     }
+    return this.useHeld(grant, next, use, tx);
+  }
+
+  /** Stores the use of a grant. A refusal of the person is stored too: it ends the grant, or its session. */
+  private async useHeld(
+    grant: HeldGrant,
+    { found, scopes, state }: NextUse,
+    { address, now }: UsedFrom,
+    tx: Transaction,
+  ): Promise<Outcome> {
     try {
-      const judgement = await this.judge(next.found, grant, now, tx);
-      const { sid } = await this.grants.use(tx, grant, useOf(use, judgement, next.state), now);
-      return { grant, sid, refreshToken: next.token, scopes: next.scopes };
+      const judgement = await this.judge(found, grant, now, tx);
+      const use = useOf({ address }, judgement, state);
+      const { sid, refreshKey } = await this.grants.use(tx, grant, use, now);
+      return {
+        grant,
+        sid,
+        refreshToken: refreshTokenOf(refreshKey, grant.id, state.generation),
+        scopes,
+      };
     } catch (error) {
       if (!isAppError(error) || error.code === 'unavailable') {
         throw error;
@@ -159,7 +180,7 @@ export class ProgramTokensService {
    * Verifies the refresh token. A refusal leaves the grant as it is.
    * @returns null for a token that was superseded too long ago
    */
-  private nextOf(grant: AskedGrant, { form, presented, now }: RefreshUse): NextUse | null {
+  private nextOf(grant: AskedGrant, { form, presented, now }: RefreshUse): NextRefresh | null {
     const { refreshKey } = grant;
     if (refreshKey === null) {
       throw new AppError(grant.codeUsedAt === null ? 'invalid-grant' : 'unavailable');
@@ -240,7 +261,11 @@ function refused(
   return { refusal: new AppError(code), accountId, event };
 }
 
-function useOf({ address }: RefreshUse, judgement: Judgement, state: RefreshState): GrantUse {
+function useOf(
+  { address }: Pick<UsedFrom, 'address'>,
+  judgement: Judgement,
+  state: RefreshState,
+): GrantUse {
   const supersededAt = state.supersededAt.map((at) => new Date(at));
   return { judgement, address, generation: state.generation, supersededAt };
 }

@@ -3,11 +3,14 @@ import { EventStreamFixture, SESSION_REVOKED } from '../../fixtures/event-stream
 import { KEYLESS, OffboardingFixture, type Person } from '../../fixtures/offboarding-fixture.js';
 import {
   CURSOR,
+  grantedCode,
   INSPECTOR,
+  newVerifier,
   PROGRAM_ENV,
   PROGRAMS,
   programsOf,
   programTokens,
+  redeem,
   refresh,
 } from '../../fixtures/programs-fixture.js';
 import { backends, basic, postForm } from '../../fixtures/resource-server-fixture.js';
@@ -96,6 +99,21 @@ describe('a lapse of a person’s access (needs PostgreSQL and Redis)', () => {
     fixture.provider.isDown = false;
   });
 
+  it('keeps a code until the person is admitted again', async () => {
+    const person = await fixture.person(server);
+    const verifier = newVerifier();
+    const code = await grantedCode(server, person.token, verifier);
+    await outage(person);
+    const refused = await redeem(server, code, verifier);
+    expect([refused.status, refused.body['error']]).toEqual([503, 'temporarily_unavailable']);
+    fixture.provider.isDown = false;
+    await fixture.makeDue();
+    await fixture.until('the person is admitted again', async () => {
+      const { status } = await redeem(server, code, verifier);
+      return status === 200;
+    });
+  });
+
   it('ends for good with a definite answer that follows', async () => {
     const person = await fixture.person(server);
     const program = await programTokens(server, person.token);
@@ -111,6 +129,24 @@ describe('a lapse of a person’s access (needs PostgreSQL and Redis)', () => {
     expect(await endReasons(person)).toEqual([
       { reason: 'not-eligible', detail: 'inspector at notes' },
     ]);
+  });
+});
+
+describe('a scope that is gone from the entry (needs PostgreSQL and Redis)', () => {
+  it('is in no token, neither for a code nor for a refresh token', async () => {
+    const person = await fixture.person(server);
+    const both = ['notes:read', 'notes:write'];
+    const verifier = newVerifier();
+    const code = await grantedCode(server, person.token, verifier, {
+      request: { scope: both.join(' ') },
+      approval: { scopes: both },
+    });
+    const scopes = { 'notes:read': 'Read your notes' };
+    const other = await fixture.start({ ...env, ...entryWith({ ...PROGRAMS, scopes }) });
+    const first = await redeem(other, code, verifier);
+    const second = await refresh(other, String(first.body['refresh_token']));
+    expect([first.body['scope'], second.body['scope']]).toEqual(['notes:read', 'notes:read']);
+    await other.stop();
   });
 });
 
