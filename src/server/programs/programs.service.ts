@@ -36,7 +36,8 @@ export class ProgramsService {
   /**
    * Ends the grant of a refresh token (RFC 7009). One that is unknown, or of another program, changes
    * nothing.
-   * @throws AppError `unsupported-token-type` for an access token
+   * @throws AppError `unsupported-token-type` for an access token, `unavailable` while no master secret
+   *   opens the key of the grant: the program tries again (RFC 7009, 2.2.1)
    */
   async revoke({ token, client_id: clientId }: RevocationForm, address: string): Promise<void> {
     if (isJwt(token)) {
@@ -48,7 +49,10 @@ export class ProgramsService {
     }
     const now = new Date(this.clock.now());
     const ended = await this.tokens.withGrant(presented.grantId, async (grant, tx) => {
-      const { refreshKey } = grant;
+      const { refreshKey, codeUsedAt } = grant;
+      if (refreshKey === null && codeUsedAt !== null) {
+        throw new AppError('unavailable');
+      }
       const isOf = grant.clientId === clientId && refreshKey !== null;
       return isOf && isSealedBy(refreshKey, presented)
         ? {

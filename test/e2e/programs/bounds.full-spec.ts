@@ -8,6 +8,7 @@ import {
   approve,
   beginRequest,
   fillGrants,
+  INSPECTOR,
   newVerifier,
   PROGRAM_ENV,
   PROGRAMS,
@@ -89,6 +90,26 @@ describe('an approval (needs PostgreSQL)', () => {
     expect(await endsOf(token)).toEqual([
       { actor: 'system', reason: 'limit', detail: 'inspector at notes' },
     ]);
+  });
+});
+
+describe('a grant whose key no master secret opens (needs PostgreSQL)', () => {
+  it('is neither refreshed nor revoked until one does', async () => {
+    const program = await programTokens(server, await person());
+    const form = { token: program.refresh, client_id: INSPECTOR.id };
+    const revoke = () => postForm(server, '/v1/oauth/revoke', form);
+    /** Changes the id of the key, or restores it. */
+    const swapKey = () =>
+      sql(`UPDATE program_grant SET refresh_key = set_byte(refresh_key, 1, get_byte(refresh_key, 1) # 1)
+           WHERE sid = '${sidOf(program.access)}'`);
+    await swapKey();
+    for (const answer of [await refresh(server, program.refresh), await revoke()]) {
+      expect([answer.status, answer.body['error']]).toEqual([503, 'temporarily_unavailable']);
+    }
+    await swapKey();
+    expect((await refresh(server, program.refresh)).status).toBe(200);
+    expect((await revoke()).status).toBe(200);
+    expect((await refresh(server, program.refresh)).body['error']).toBe('invalid_grant');
   });
 });
 
