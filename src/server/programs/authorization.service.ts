@@ -2,7 +2,6 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { ConfigType } from '@nestjs/config';
 import { AppError, invalidRequest } from '../../common/errors.js';
 import { Runtime } from '../../common/runtime/runtime.js';
-import { isKnownProgram } from '../../core/policy/programs/known-programs.js';
 import { askedScopes } from '../../core/policy/programs/program-scopes.js';
 import {
   judgeProgram,
@@ -93,15 +92,15 @@ export class AuthorizationService {
     { client_id: clientId = '', resource = '' }: AuthorizationParameters,
     server: ResourceServerSettings | undefined,
   ): Promise<{ readonly client: ConfiguredProgram; readonly isKnown: boolean }> {
-    const isKnown = isKnownProgram(clientId) || this.configured.some(({ id }) => id === clientId);
+    const known = judgeProgram(clientId, { clients: 'known' }, this.configured);
     const acceptance = server?.programs
       ? judgeProgram(clientId, server.programs, this.configured)
-      : isKnown && 'named';
-    if (acceptance === null || acceptance === false) {
+      : known;
+    if (acceptance === null) {
       const isOfResource = server === undefined && resource !== '';
       throw new AppError(isOfResource ? 'invalid-target' : 'invalid-client');
     }
-    return { client: await this.clients.find(clientId, acceptance), isKnown };
+    return { client: await this.clients.find(clientId, acceptance), isKnown: known !== null };
   }
 
   private async store(

@@ -19,14 +19,17 @@ import {
   type UpstreamFailure,
 } from '../providers/http/upstream-http.js';
 
-/** A stranger can name any document: each host gets few requests. */
+/**
+ * A stranger can name any number of documents where a pattern or every document is accepted: each host
+ * gets few requests for them. A document that a rule names has a budget that they cannot use up.
+ */
 const LIMITS = {
   ...DEFAULT_UPSTREAM_LIMITS,
   timeoutMs: 5_000,
   maxBytes: 5 * 1024,
   budget: { perSecond: 0.5, burst: 10, longestWaitMs: 0 },
 };
-const MAX_HOSTS = 500;
+const MAX_BUDGETS = 500;
 const MAX_DOCUMENTS = 1000;
 const SHORTEST_MS = 5 * 60_000;
 const LONGEST_MS = 86_400_000;
@@ -60,7 +63,7 @@ const DOCUMENT = v.pipe(
 @Injectable()
 export class ProgramClientsService implements OnApplicationShutdown {
   private readonly connections: UpstreamConnectionsService;
-  private readonly hosts = new LRUCache<string, UpstreamHttp>({ max: MAX_HOSTS });
+  private readonly budgets = new LRUCache<string, UpstreamHttp>({ max: MAX_BUDGETS });
   private readonly documents = new LRUCache<string, ConfiguredProgram>({ max: MAX_DOCUMENTS });
   private readonly fetches = new Map<string, Promise<ConfiguredProgram>>();
 
@@ -90,18 +93,16 @@ export class ProgramClientsService implements OnApplicationShutdown {
       throw new AppError('invalid-client');
     }
     const key = `${acceptance} ${clientId}`;
-    const fetched = this.fetches.get(key) ?? this.fetch(clientId, acceptance);
+    const fetched =
+      this.fetches.get(key) ??
+      this.fetch(clientId, acceptance).finally(() => this.fetches.delete(key));
     this.fetches.set(key, fetched);
-    try {
-      return await fetched;
-    } finally {
-      this.fetches.delete(key);
-    }
+    return fetched;
   }
 
   private async fetch(clientId: string, acceptance: ProgramAcceptance): Promise<ConfiguredProgram> {
     try {
-      const http = this.httpOf(new URL(clientId).host, acceptance);
+      const http = this.httpOf(clientId, acceptance);
       const response = await http.fetch(clientId, { headers: { accept: 'application/json' } });
       if (response.status !== 200) {
         throw new UpstreamError('unexpected_answer', { detail: `HTTP ${response.status}` });
@@ -124,13 +125,14 @@ export class ProgramClientsService implements OnApplicationShutdown {
     }
   }
 
-  private httpOf(host: string, acceptance: ProgramAcceptance): UpstreamHttp {
-    const key = `${acceptance} ${host}`;
+  private httpOf(clientId: string, acceptance: ProgramAcceptance): UpstreamHttp {
+    const counted = acceptance === 'named' ? clientId : new URL(clientId).host;
+    const key = `${acceptance} ${counted}`;
     const isAny = acceptance === 'any-document' && { isPublicOnly: true as const };
     const http =
-      this.hosts.get(key) ??
+      this.budgets.get(key) ??
       new UpstreamHttp(this.runtime, this.connections, { ...LIMITS, ...isAny });
-    this.hosts.set(key, http);
+    this.budgets.set(key, http);
     return http;
   }
 }

@@ -33,6 +33,7 @@ describe('the metadata document of a program', () => {
     '/nameless': { client_name: '' },
     '/app-only': { redirect_uris: ['app://x'] },
     '/large': { logo: 'x'.repeat(6000) },
+    '/other': {},
   };
 
   beforeAll(async () => {
@@ -105,6 +106,15 @@ describe('the metadata document of a program', () => {
     ['/agent', { redirect_uri: 'https://evil.example/callback' }, 'invalid-redirect'],
   ])('is refused for %s %j', async (path, more, code) => {
     expect(await begin(path, more)).toBe(`https://gate.example.com/app/authorize#error=${code}`);
+  });
+
+  it('is read however often others of its host were asked for', async () => {
+    const answers = new Set<string>();
+    for (let count = 0; count < 12; count += 1) {
+      answers.add(await begin('/missing'));
+    }
+    expect([...answers].at(-1)).toContain('#error=unavailable');
+    expect(await begin('/other')).not.toContain('#error=');
   });
 
   it('shows the refusal on the page even if only the resource is wrong: no operator configured it', async () => {

@@ -6,19 +6,21 @@ const KNOWN_PROGRAMS = [
   'https://claude.ai/oauth/claude-code-client-metadata',
   'https://claude.ai/oauth/mcp-oauth-client-metadata',
   'https://chatgpt.com/oauth/client.json',
+  'https://chatgpt.com/oauth/codex/client.json',
   'https://chatgpt.com/oauth/*/client.json',
   'https://vscode.dev/oauth/client-metadata.json',
 ] as const;
 
-/** Returns true if the id is one that {@link KNOWN_PROGRAMS} names. Such an id has no query. */
-export function isKnownProgram(clientId: string): boolean {
-  return KNOWN_PROGRAMS.some((known) => {
+/** Returns the first of {@link KNOWN_PROGRAMS} that names the id; null = none. Such an id has no query. */
+export function knownProgram(clientId: string): string | null {
+  const named = KNOWN_PROGRAMS.find((known) => {
     const [given, expected] = [clientId.split('/'), known.split('/')];
     return (
       given.length === expected.length &&
       expected.every((part, at) => (part === '*' ? isSegment(given[at] ?? '') : part === given[at]))
     );
   });
+  return named ?? null;
 }
 
 function isSegment(part: string): boolean {

@@ -1,4 +1,4 @@
-import { isDocumentAddress, isKnownProgram } from './known-programs.js';
+import { isDocumentAddress, knownProgram } from './known-programs.js';
 import { askedScopes, isGrantable, isScopeName } from './program-scopes.js';
 import { judgeProgram } from './programs.js';
 import { isRedirectAllowable, isRegisteredRedirect } from './redirect-address.js';
@@ -48,7 +48,7 @@ describe(isRedirectAllowable.name, () => {
   });
 });
 
-describe(isKnownProgram.name, () => {
+describe(knownProgram.name, () => {
   it.each([
     ['https://claude.ai/oauth/claude-code-client-metadata', true],
     ['https://chatgpt.com/oauth/client.json', true],
@@ -59,7 +59,7 @@ describe(isKnownProgram.name, () => {
     ['https://claude.ai/oauth/claude-code-client-metadata?x', false],
     ['https://claude.ai.evil.example/oauth/claude-code-client-metadata', false],
   ])('judges %s as %s', (id, expected) => {
-    expect(isKnownProgram(id)).toBe(expected);
+    expect(knownProgram(id) !== null).toBe(expected);
   });
 });
 
@@ -90,6 +90,8 @@ describe(judgeProgram.name, () => {
   it.each([
     ['known', 'inspector', 'named'],
     ['known', claude, 'named'],
+    ['known', 'https://chatgpt.com/oauth/codex/client.json', 'named'],
+    ['known', 'https://chatgpt.com/oauth/6b0f5c/client.json', 'pattern'],
     ['known', document, null],
     ['any', document, 'any-document'],
     ['any', claude, 'named'],

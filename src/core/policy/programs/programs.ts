@@ -1,4 +1,4 @@
-import { isDocumentAddress, isKnownProgram } from './known-programs.js';
+import { isDocumentAddress, knownProgram } from './known-programs.js';
 import type { ProgramScopes } from './program-scopes.js';
 
 /** The rules of programs at one backend. */
@@ -22,8 +22,8 @@ export interface ConfiguredProgram {
 /** The client id of programs whose grant is a file: the command line makes it, and no request does. */
 export const FILE_CLIENT = 'gatehouse-file';
 
-/** How a client id is accepted: by a rule that names it, or as any metadata document is. */
-export type ProgramAcceptance = 'named' | 'any-document';
+/** How a client id is accepted: by a rule that names it, by a pattern, or as any metadata document is. */
+export type ProgramAcceptance = 'named' | 'pattern' | 'any-document';
 
 /** @returns null for a program that the backend does not accept */
 export function judgeProgram(
@@ -34,9 +34,13 @@ export function judgeProgram(
   if (typeof clients !== 'string') {
     return clients.includes(clientId) ? 'named' : null;
   }
+  const known = knownProgram(clientId);
   const isConfigured = configured.some(({ id }) => id === clientId);
-  if (isConfigured || clientId === FILE_CLIENT || isKnownProgram(clientId)) {
+  if (isConfigured || clientId === FILE_CLIENT || known === clientId) {
     return 'named';
+  }
+  if (known !== null) {
+    return 'pattern';
   }
   return clients === 'any' && isDocumentAddress(clientId) ? 'any-document' : null;
 }
