@@ -42,11 +42,19 @@ const REFUSALS: readonly UpstreamFailure[] = [
   'dns_error',
 ];
 
+/** More marks on one letter are drawn over other lines, such as that of the host; these letters are blank. */
+const DISGUISE = /\p{M}{5}|[\u115f\u1160\u2800\u3164\uffa0]/u;
+
 /** Unknown fields, grants and logos are ignored (draft-ietf-oauth-client-id-metadata-document). */
 const DOCUMENT = v.pipe(
   v.object({
     client_id: v.string(),
-    client_name: v.pipe(v.string(), v.trim(), v.regex(/^[\p{L}\p{M}\p{N}\p{P}\p{S} ]{1,100}$/u)),
+    client_name: v.pipe(
+      v.string(),
+      v.trim(),
+      v.regex(/^[\p{L}\p{M}\p{N}\p{P}\p{S} ]{1,100}$/u),
+      v.check((name) => !DISGUISE.test(name)),
+    ),
     redirect_uris: v.pipe(v.array(v.string()), v.minLength(1), v.maxLength(50)),
     client_secret: v.optional(v.unknown()),
     token_endpoint_auth_method: v.optional(v.string(), 'none'),
