@@ -98,7 +98,7 @@ export const RATE_LIMIT_VARIABLES = {
   ),
   AUTH_LOGIN_RATE_LIMIT_PER_IP_PER_MINUTE: limit(
     { type: 'integer', default: 120, min: 0, max: 1_000_000 },
-    'Login and sign-up attempts a minute from one address. 0 = no limit.',
+    'Login and sign-up attempts, and requests of programs, a minute from one address. 0 = no limit.',
   ),
   SERVICE_UPDATES_HANDSHAKE_RATE_LIMIT_PER_IP_PER_MINUTE: limit(
     { type: 'integer', default: 600, min: 0, max: 1_000_000 },

@@ -1,8 +1,9 @@
-import { Body, Controller, Delete, Get, Param, Post, Req, Res } from '@nestjs/common';
+import { Body, Controller, Delete, Get, Param, Post, Req, Res, UseGuards } from '@nestjs/common';
 import { RouteConfig } from '@nestjs/platform-fastify';
 import { ApiConsumes, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Access } from '../auth/auth.service.js';
+import { LoginRateGuard } from '../auth/login-rate.guard.js';
 import { RateLimitService } from '../auth/rate-limit.service.js';
 import { Caller, Public } from '../auth/route-access.js';
 import { ChangesState, FORM } from '../http/request-rules.js';
@@ -35,6 +36,7 @@ export class AuthorizationController {
   })
   @Get('authorize')
   @Public()
+  @UseGuards(LoginRateGuard)
   @ChangesState()
   async authorize(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     const [, query = ''] = request.url.split(/\?(.*)/s);

@@ -1,26 +1,36 @@
 import { startServer } from '../../fixtures/programs/server-fixture.js';
 import {
+  authorizeQuery,
+  newVerifier,
+  PROGRAM_ENV,
+  PROGRAMS,
+} from '../../fixtures/programs-fixture.js';
+import {
   backends,
   backendToken,
   basic,
   exchangeForm,
   postForm,
+  resourceOf,
 } from '../../fixtures/resource-server-fixture.js';
 import { tokenOf } from '../../fixtures/sessions-fixture.js';
 import { call, makeDeviceKey, refusalOf, type Answer } from '../../helpers/client.js';
 
 const PER_BACKEND = 15;
 const PER_ADDRESS = 30;
+const LOGINS_PER_ADDRESS = 20;
 const METRICS_TOKEN = 'a-metrics-token-of-the-spec';
 
-const setup = backends([{ id: 'relay' }, { id: 'files' }]);
+const setup = backends([{ id: 'relay' }, { id: 'files', programs: PROGRAMS }]);
 const server = await startServer({
   env: {
     ...setup.env,
+    ...PROGRAM_ENV,
     METRICS_TOKEN,
     SERVICE_TRUSTED_PROXIES: '127.0.0.1',
     SERVICE_RATE_LIMIT_PER_IP_PER_MINUTE: String(PER_ADDRESS),
     SERVICE_RATE_LIMIT_PER_RESOURCE_SERVER_PER_MINUTE: String(PER_BACKEND),
+    AUTH_LOGIN_RATE_LIMIT_PER_IP_PER_MINUTE: String(LOGINS_PER_ADDRESS),
   },
 });
 afterAll(async () => {
@@ -81,6 +91,17 @@ describe('the limit of introspections', () => {
     expect(counted(answers, 401)).toBe(PER_ADDRESS);
     expect(counted(answers, 429)).toBe(50 - PER_ADDRESS);
     expect((await introspect('x', 'files', headers)).status).toBe(200);
+  });
+});
+
+describe('the limit of requests of programs', () => {
+  it('is that of logins: each request is stored, and may fetch a document', async () => {
+    const headers = somewhere();
+    const parameters = authorizeQuery(newVerifier(), { resource: resourceOf('files') });
+    const path = `/v1/oauth/authorize?${new URLSearchParams(parameters).toString()}`;
+    const answers = await repeat(25, () => call(server, 'GET', path, { headers }));
+    expect(counted(answers, 302)).toBe(LOGINS_PER_ADDRESS);
+    expect(counted(answers, 429)).toBe(25 - LOGINS_PER_ADDRESS);
   });
 });
 
