@@ -1,12 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { CAEP, SsfTransmitter } from '../../fakes/ssf-transmitter.js';
 import { KEYLESS, OffboardingFixture, type Person } from '../../fixtures/offboarding-fixture.js';
+import { PROGRAM_ENV, PROGRAMS, programTokens, refresh } from '../../fixtures/programs-fixture.js';
+import { backends } from '../../fixtures/resource-server-fixture.js';
 import { connect } from '../../helpers/client-live.js';
 import { call, refusalOf } from '../../helpers/client.js';
 import { finish } from '../../helpers/keyless-calls.js';
 
 const AUDIENCE = 'https://gate.example.com';
-const LOGOUT = 'http://127.0.0.1:1/v1/signals/people/global-token-revocation';
+const LOGOUT = `${AUDIENCE}/v1/signals/people/global-token-revocation`;
 const APP = 'the-app-of-universal-logout';
 
 const fixture = await OffboardingFixture.open();
@@ -18,14 +20,18 @@ const AUTH_PROVIDERS_CONFIG_JSON = fixture.providers({
     globalTokenRevocation: { issuer, subject: APP, jwksUri: `${issuer}/jwks` },
   },
 });
+const setup = backends([{ id: 'notes', programs: PROGRAMS }]);
 const server = await fixture.start({
   ...KEYLESS,
+  ...setup.env,
+  ...PROGRAM_ENV,
   AUTH_PROVIDERS_CONFIG_JSON,
   AUTH_ACCESS_CACHE_SECONDS: '0',
 });
 afterAll(async () => {
   await fixture.close();
   await transmitter.close();
+  setup.remove();
 });
 
 interface Proven {
@@ -127,6 +133,23 @@ describe('a sign-out between the answer of the provider and the end of a login',
 });
 
 describe('a sign-out that arrives hours late', () => {
+  it('ends the programs that a login from before it approved, and none of a newer login', async () => {
+    const person = newPerson();
+    const older = await fixture.keylessLogin(server, person.sub);
+    const ended = await programTokens(server, older.token);
+    await fixture.sql.query(
+      `UPDATE program_grant SET authenticated_at = now() - interval '4 hours'
+       WHERE account_id = $1`,
+      [older.accountId],
+    );
+    await call(server, 'POST', '/v1/auth/logout', { token: older.token });
+    const newer = await fixture.keylessLogin(server, person.sub);
+    const kept = await programTokens(server, newer.token);
+    expect(await revoke(bySubject(person), 3 * 3600)).toBe(202);
+    expect((await refresh(server, ended.refresh)).body['error']).toBe('invalid_grant');
+    expect((await refresh(server, kept.refresh)).status).toBe(200);
+  });
+
   it.each([
     ['the subject', bySubject],
     ['the address', byEmail],

@@ -70,14 +70,22 @@ const STORE = `
     RETURNING "is_allowed")
   SELECT (SELECT "is_allowed" FROM "former") AS "former" FROM "stored"`;
 
+/** A trigger ends the grants of programs with a refusal. No refusal is stored where a login came after `$5`. */
 const END = `
-  DELETE FROM "session" USING "account"
-  WHERE "account"."id" = $1 AND "session"."account_id" = $1
-    AND ($5::timestamptz IS NULL OR ${AUTHENTICATED_AT} < $5)
-    AND ($4 OR ("key_mode" = 'keyless' AND (${AUTHENTICATED_BY} = $2 OR NOT EXISTS (
-      SELECT FROM "identity" WHERE "account_id" = $1
-        AND ("provider", "subject") <> ($2, $3::text)))))
-  RETURNING "session"."id", "account_id" AS "accountId"`;
+  WITH "ended" AS (
+    DELETE FROM "session" USING "account"
+    WHERE "account"."id" = $1 AND "session"."account_id" = $1
+      AND ($5::timestamptz IS NULL OR ${AUTHENTICATED_AT} < $5)
+      AND ($4 OR ("key_mode" = 'keyless' AND (${AUTHENTICATED_BY} = $2 OR NOT EXISTS (
+        SELECT FROM "identity" WHERE "account_id" = $1
+          AND ("provider", "subject") <> ($2, $3::text)))))
+    RETURNING "session"."id"),
+  "ended_grant" AS (
+    DELETE FROM "program_grant"
+    WHERE "account_id" = $1 AND "authenticated_by" = $2 AND "authenticated_at" < $5
+    RETURNING "id")
+  SELECT "id", $1::uuid AS "accountId", false AS "isGrant" FROM "ended" UNION ALL
+  SELECT "id", $1::uuid AS "accountId", true AS "isGrant" FROM "ended_grant"`;
 
 /** More identities than this have one e-mail address only by a mistake of their provider. */
 const MOST_OF_A_NAME = 100;
@@ -193,16 +201,20 @@ export class IdentitySignalRepository {
     const { accountId } = identity;
     await holdAccounts(tx, [accountId]);
     const end = [accountId, provider, subject, isRequired, endsBefore];
-    const ended = isAllowed ? [] : await tx.query<EndedSession>(END, end);
-    if (endsBefore !== null && ended.length === 0) {
+    const rows = isAllowed ? [] : await tx.query<EndedSession & { isGrant: boolean }>(END, end);
+    if (endsBefore !== null && rows.length === 0) {
       return null;
     }
+    const ended = rows.filter(({ isGrant }) => !isGrant);
     const removed = await removeTokens(tx, accountId, ended);
     const about = { actor: 'provider', accountId, provider, reason, ...origin } as const;
     const events: AuditEvent[] = [
       { ...event, actor: 'provider', accountId, provider, subject, ...origin },
       ...ended.map(
         ({ id: sessionId }) => ({ ...about, kind: 'token-revoked', sessionId }) as const,
+      ),
+      ...rows.flatMap(({ isGrant }) =>
+        isGrant ? [{ ...about, kind: 'program-ended' } as const] : [],
       ),
       ...removed.map((token) => tokenEvent('push-token-removed', token, about)),
     ];
