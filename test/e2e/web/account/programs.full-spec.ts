@@ -123,6 +123,20 @@ inChromium('a request of a program on the account page', () => {
     expect(visitor.browserErrors).toEqual([]);
   });
 
+  it('ends with all others where another session has ended one of them', async () => {
+    const visitor = await signedIn();
+    const token = await tokenOf(visitor);
+    await programTokens(server, token);
+    await programTokens(server, token);
+    await open(visitor, 'Devices and sessions');
+    await visitor.page.getByRole('button', { name: 'End all 2: Inspector' }).waitFor();
+    const [newest] = await programsOf(server, token);
+    await call(server, 'DELETE', `/v1/account/programs/${newest?.id ?? ''}`, { token });
+    await visitor.press('End all 2: Inspector');
+    await sees(visitor, 'The access of the program was ended.');
+    expect(await programsOf(server, token)).toEqual([]);
+  });
+
   it('answers access_denied to the program after Cancel', async () => {
     const visitor = await signedIn();
     await visitor.page.goto(await begin(newVerifier()));

@@ -1,4 +1,5 @@
 import type { AdminActAnswer } from '../../../../packages/client/api/admin-client.js';
+import { GatehouseProblem } from '../../../../packages/client/api/problem.js';
 import { formatDay, formatList, formatRelative } from '../../i18n/format.js';
 import { placeOf, publisherOf } from '../../../../packages/client/programs/program-host.js';
 import { Icon } from '../../ui/icon.js';
@@ -110,7 +111,12 @@ function EndAll({ ended, name, accountId, ...result }: EndAllProps) {
   }
   const run = async (reason: string): Promise<AdminActAnswer> => {
     for (const { id } of ended) {
-      await client.endProgram(accountId, id, reason);
+      // It may have ended meanwhile: the others end nevertheless.
+      await client.endProgram(accountId, id, reason).catch((error: unknown) => {
+        if (!(error instanceof GatehouseProblem) || error.code !== 'not-found') {
+          throw error;
+        }
+      });
     }
     return { success: true, changed: true };
   };
