@@ -1,7 +1,9 @@
 import { GuardFixture } from '../../../test/fixtures/guard-fixture.js';
 import { waitFor } from '../../../test/helpers/wait.js';
+import type { AccessRefused } from './access-refused.js';
 import { Guard, type Ended } from './guard.js';
 import type { EndReason } from './held-connections.js';
+import { signWith } from './testing/test-keys.js';
 
 const REVOKED = 'https://schemas.openid.net/secevent/caep/event-type/session-revoked';
 const UPDATED = 'https://schemas.openid.net/secevent/ssf/event-type/stream-updated';
@@ -24,22 +26,38 @@ describe(Guard.name, () => {
     expect(guard.refusal('invalid-token').wwwAuthenticate).toContain(guard.metadataUrl);
   });
 
-  it.each(['bearer   ', 'BEARER ', '  ', ''])('admits a token after %j', async (prefix) => {
+  it('admits a token, with or without the word Bearer', async () => {
     const guard = await fixture.readyGuard();
     const token = await fixture.issuer.token({ account: 'ada' });
-    expect(await guard.verify(`${prefix}${token} `)).toMatchObject({ account: 'ada' });
+    for (const prefix of ['Bearer ', 'bearer   ', 'BEARER ', '  ', '']) {
+      expect(await guard.verify(`${prefix}${token} `)).toMatchObject({ account: 'ada' });
+    }
+    const refused = ['Basic ', 'xBearer ', 'Bearer'].map((prefix) => `${prefix}${token}`);
+    for (const text of [...refused, token.replace('.', '.Bearer ')]) {
+      await expect(guard.verify(text)).rejects.toMatchObject({ code: 'invalid-token' });
+    }
   });
 
-  it.each(['Basic ', 'xBearer ', 'Bearer'])('admits no token after %j', async (prefix) => {
+  it('logs why it refuses a token, and does not answer so', async () => {
     const guard = await fixture.readyGuard();
-    const verified = guard.verify(`${prefix}${await fixture.issuer.token()}`);
-    await expect(verified).rejects.toMatchObject({ code: 'invalid-token' });
+    const claims = { ...fixture.issuer.claims(), aud: 'https://other.test' };
+    const token = await signWith(fixture.issuer.signingKey, 'at+jwt', claims);
+    const refusal = (await guard.verify(token).catch((error: unknown) => error)) as AccessRefused;
+    const { headers, body } = guard.refusal('invalid-token');
+    expect([refusal.headers, refusal.body]).toEqual([headers, body]);
+    const reason = 'its audience is not https://backend.test';
+    expect(fixture.logged.at(-1)).toEqual({
+      ...{ level: 'info', message: 'a token was refused', reason },
+    });
   });
 
-  it('admits no token with the word Bearer within', async () => {
-    const guard = await fixture.readyGuard();
-    const verified = guard.verify((await fixture.issuer.token()).replace('.', '.Bearer '));
-    await expect(verified).rejects.toMatchObject({ code: 'invalid-token' });
+  it.each([undefined, null, '', 'Bearer '])('refuses %j as no token', async (token) => {
+    const guard = fixture.guard();
+    await expect(guard.verify(token)).rejects.toMatchObject({
+      ...{ status: 401, code: 'missing-token' },
+      wwwAuthenticate: `Bearer resource_metadata="${guard.metadataUrl}"`,
+    });
+    expect(fixture.logged).toEqual([]);
   });
 
   it('verifies no text of more than 8192 characters', async () => {
@@ -110,17 +128,6 @@ describe(Guard.name, () => {
     expect(fixture.logged).toContainEqual({ ...closing, reason: 'guard-gap' });
   });
 
-  it('counts what it holds, and forgets what was released', async () => {
-    const guard = await fixture.readyGuard();
-    const access = await guard.verify(await fixture.issuer.token());
-    const release = guard.hold(access, () => undefined);
-    guard.hold(access, () => undefined);
-    expect(guard.heldCount).toBe(2);
-    release();
-    release();
-    expect(guard.heldCount).toBe(1);
-  });
-
   it.each<[EndReason, (guard: Guard) => Promise<unknown>]>([
     ['guard-closed', (guard) => guard.close()],
     [
@@ -129,15 +136,30 @@ describe(Guard.name, () => {
         fixture.clock.monotonicOffsetMs = 30_000;
       },
     ],
-  ])('ends what is held after its access ended: %s', async (reason, end) => {
-    const guard = await fixture.readyGuard();
-    const access = await guard.verify(await fixture.issuer.token());
-    await end(guard);
-    const ends: EndReason[] = [];
-    guard.hold(access, (why) => ends.push(why));
-    await Promise.resolve();
-    expect(ends).toEqual([reason]);
-  });
+    [
+      'session-revoked',
+      async (guard) => {
+        const seen: Ended[] = [];
+        guard.watch((ended) => seen.push(ended));
+        await fixture.issuer.endSession('one');
+        await waitFor('the signal', () => seen.length > 0);
+      },
+    ],
+    ['token-expired', () => fixture.time.advance(20_000)],
+  ])(
+    'ends what is held after its access ended, but not within the call: %s',
+    async (reason, end) => {
+      const guard = await fixture.readyGuard();
+      const token = await fixture.issuer.token({ sid: 'one', tokenSeconds: 20 });
+      const access = await guard.verify(token);
+      await end(guard);
+      const ends: EndReason[] = [];
+      guard.hold(access, (why) => ends.push(why));
+      expect(ends).toEqual([]);
+      await Promise.resolve();
+      expect(ends).toEqual([reason]);
+    },
+  );
 
   it('refuses a token whose session ends while its key is read', async () => {
     let release = (): void => undefined;

@@ -61,32 +61,11 @@ describe('verify()', () => {
     }
   });
 
-  it.each<[string, object]>([
-    ['no client', { client_id: undefined }],
-    ['an empty client', { client_id: '' }],
-    ['a list as the client', { client_id: ['gatehouse'] }],
-    ['the client in upper case without scopes', { client_id: 'GATEHOUSE', scope: undefined }],
-    ['the client of sessions, and scopes', { client_id: 'gatehouse' }],
-    ['no scope', { scope: undefined }],
-    ['an empty scope', { scope: '' }],
-    ['scopes with two spaces', { scope: 'notes:read  notes:list' }],
-    ['scopes with a tab', { scope: 'notes:read\tnotes:list' }],
-    ['scopes with a space before them', { scope: ' notes:read' }],
-    ['a list as the scope', { scope: ['notes:read'] }],
-    ['no grant', { grant_id: undefined }],
-  ])('refuses a token with %s, though its key is genuine', async (_what, changed) => {
-    const token = await signed(changed);
+  it('refuses a token that describes no program, though its key is genuine', async () => {
+    const token = await signed({ grant_id: undefined });
     expect(await codeOf(token)).toBe('invalid-token');
     expect(await codeOf(token, { scope: 'notes:read' })).toBe('invalid-token');
   });
-
-  it.each(['notes:readx', 'xnotes:read', 'NOTES:READ', 'notes', 'notes:*', '*', 'notes:read,x'])(
-    'reads the scope %j as no other one',
-    async (scope) => {
-      const token = await signed({ scope });
-      expect(await codeOf(token, { scope: 'notes:read' })).toBe('insufficient-scope');
-    },
-  );
 
   it('reports the end of a grant before a scope that is missing', async () => {
     const token = await fixture.issuer.token({ sid: 'ended', program: PROGRAM });

@@ -90,6 +90,14 @@ describe(programRefusal.name, () => {
     expect(programRefusal(PROGRAM, required)).toBeNull();
   });
 
+  it.each(['notes', 'notes:*', '*', 'notes:read,x', 'NOTES:READ'])(
+    'reads the scope %j as no other one',
+    (scope) => {
+      const refusal = programRefusal({ ...PROGRAM, scopes: [scope] }, ['notes:read']);
+      expect(refusal).toMatchObject({ code: 'insufficient-scope' });
+    },
+  );
+
   it.each([
     [['notes:write'], 'notes:write notes:read notes:list'],
     [['notes:read', 'notes:write'], 'notes:read notes:write notes:list'],

@@ -91,6 +91,7 @@ describe(closeSocket.name, () => {
       const token = await fixture.issuer.token({ sid: 'leaver' });
       const client = new WebSocket(`ws://127.0.0.1:${port}`, [`bearer.${token}`, 'relay'], options);
       await once(client, 'open');
+      expect(client.protocol).toBe('relay');
       served[0]?.once('message', () => void guard.close());
       for (let count = 0; count < 100; count += 1) {
         client.send(`${count}`);

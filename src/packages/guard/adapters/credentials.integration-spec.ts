@@ -3,7 +3,7 @@ import { answerTo, closeServer, listen } from '../../../../test/helpers/local-se
 import { AccessRefused } from '../access-refused.js';
 import { createGuard } from '../create-guard.js';
 import type { Guard } from '../guard.js';
-import { bearerOf, upgradeTokenOf } from './credentials.js';
+import { accessOf, bearerOf, upgradeTokenOf } from './credentials.js';
 
 let guard: Guard;
 let server: Server;
@@ -96,4 +96,11 @@ describe(upgradeTokenOf.name, () => {
       expect('sec-websocket-protocol' in incoming.headers).toBe(left !== undefined);
     },
   );
+});
+
+describe(accessOf.name, () => {
+  it('returns null, and never throws, for what no guard admitted', () => {
+    const others: unknown[] = [{}, null, undefined, 'x'];
+    expect(others.map((other) => accessOf(other as object))).toEqual([null, null, null, null]);
+  });
 });

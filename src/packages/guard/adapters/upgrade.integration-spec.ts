@@ -188,19 +188,25 @@ describe('an upgrade', () => {
     expect(upgraded).toEqual([]);
   });
 
-  it('is not handed over if the client disconnects during the check', async () => {
-    let release = (): void => undefined;
-    released = new Promise<void>((resolve) => (release = resolve));
-    const token = await fixture.issuer.token();
-    const client = await upgrade(token);
-    await waitFor('the keys are read', () => isAsked);
-    client.socket.resetAndDestroy();
-    await waitFor('the server notices it', async () => (await connections()) === 0);
-    release();
-    await guard.verify(token);
-    await nextTurn();
-    expect([upgraded, guard.heldCount]).toEqual([[], 0]);
-  });
+  it.each([
+    ['a token', 300],
+    ['an expired token', 0],
+  ])(
+    'is not handed over if the client disconnects during the check of %s',
+    async (_what, tokenSeconds) => {
+      let release = (): void => undefined;
+      released = new Promise<void>((resolve) => (release = resolve));
+      const token = await fixture.issuer.token({ tokenSeconds });
+      const client = await upgrade(token);
+      await waitFor('the keys are read', () => isAsked);
+      client.socket.resetAndDestroy();
+      await waitFor('the server notices it', async () => (await connections()) === 0);
+      release();
+      await guard.verify(token).catch(() => undefined);
+      await nextTurn();
+      expect([upgraded, guard.heldCount]).toEqual([[], 0]);
+    },
+  );
 
   it('is held until the client disconnects', async () => {
     const client = await upgrade(await fixture.issuer.token());
@@ -226,6 +232,7 @@ describe('a request of Socket.IO', () => {
     '/?transport=websocket',
     '/?transport=webtransport',
     '/?transport=polling&sid=',
+    '/other/?EIO=3&tr%61nsport=polling',
   ])('needs a token for %s', async (path) => {
     expect(await ask(path)).toBe(401);
     const headers = { authorization: `Bearer ${await fixture.issuer.token()}` };

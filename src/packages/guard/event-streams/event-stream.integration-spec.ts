@@ -137,6 +137,13 @@ describe(EventStream.name, () => {
     expect(guard.isReady).toBe(false);
   });
 
+  it('is not complete if the answer says in another way that there is no more', async () => {
+    const send = changing(isPoll, (body) => ({ ...body, moreAvailable: 'false' }));
+    const guard = fixture.guard({ fetch: send });
+    await waitFor('several polls', () => polls().length > 3);
+    expect([guard.isReady, fixture.logged]).toEqual([false, []]);
+  });
+
   it('is complete if the answer does not say that there is more', async () => {
     const send = changing(isPoll, ({ sets }) => ({ sets }));
     const guard = await fixture.readyGuard({ fetch: send });

@@ -9,27 +9,25 @@ const REVOKED = 'https://schemas.openid.net/secevent/caep/event-type/session-rev
 const UPDATED = 'https://schemas.openid.net/secevent/ssf/event-type/stream-updated';
 const SESSION = { format: 'opaque', id: 'one' };
 const START = Date.UTC(2026, 9, 1);
+const ISSUER = 'https://gate.example';
+const AUDIENCE = 'https://relay.example';
 
 let key: TestKey;
+let accessKey: TestKey;
 let keys: KeySet;
 beforeAll(async () => {
-  key = await makeKey('RS256');
+  [key, accessKey] = await Promise.all([makeKey('RS256'), makeKey('ES256')]);
   const clock = new ManualClock();
   const runtime = { clock, timers: new ManualTimers(clock) };
-  keys = new KeySet(() => Promise.resolve({ keys: [key.publicJwk] }), runtime);
+  const set = { keys: [key.publicJwk, accessKey.publicJwk] };
+  keys = new KeySet(() => Promise.resolve(set), runtime);
 });
 
 /** Signs claims as the transmitter does, and reads them. */
-async function read(claims: JWTPayload): Promise<SessionEvent> {
-  const expected = { issuer: 'https://gate.example', audience: 'https://relay.example', jti: 'j' };
-  const { issuer: iss, audience: aud, jti } = expected;
-  const token = await signWith(key, 'secevent+jwt', {
-    iss,
-    aud,
-    jti,
-    iat: START / 1000,
-    ...claims,
-  });
+async function read(claims: JWTPayload, typ = 'secevent+jwt', by = key): Promise<SessionEvent> {
+  const issued = { iss: ISSUER, aud: AUDIENCE, jti: 'j', iat: START / 1000 };
+  const token = await signWith(by, typ, { ...issued, ...claims });
+  const expected = { issuer: ISSUER, audience: AUDIENCE, jti: 'j' };
   return readEventToken(token, keys, { ...expected, now: START });
 }
 
@@ -76,6 +74,25 @@ describe(readEventToken.name, () => {
   ])('refuses a revocation of %j', async (subject) => {
     const signal = read({ sub_id: subject, events: { [REVOKED]: {} } });
     await expect(signal).rejects.toThrow('The revocation names no session.');
+  });
+
+  it.each<[string, JWTPayload]>([
+    ['another issuer', { iss: 'https://other.example' }],
+    ['another audience', { aud: 'https://other.example' }],
+    ['an end that has passed', { exp: 1 }],
+    ['no time', { iat: undefined }],
+    ['no events', { events: undefined }],
+  ])('refuses a signal with %s', async (_what, claims) => {
+    const signal = read({ events: {}, ...claims });
+    await expect(signal).rejects.toMatchObject({ claim: expect.any(String) as string });
+  });
+
+  it.each(['at+jwt', 'JWT', ''])('refuses a token of the type %j', async (typ) => {
+    await expect(read({ events: {} }, typ)).rejects.toMatchObject({ claim: 'typ' });
+  });
+
+  it('refuses a signal of the key of access tokens', async () => {
+    await expect(read({ events: {} }, 'secevent+jwt', accessKey)).rejects.toThrow('alg');
   });
 
   it('refuses a signal with another id than its delivery', async () => {

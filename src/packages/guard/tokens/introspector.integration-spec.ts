@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { decodeJwt } from 'jose';
 import { GuardFixture } from '../../../../test/fixtures/guard-fixture.js';
 import { waitFor } from '../../../../test/helpers/wait.js';
@@ -60,6 +61,63 @@ describe(Introspector.name, () => {
     await expect(verified).rejects.toMatchObject({ code: 'invalid-token' });
   });
 
+  it('asks once for 50 simultaneous requests, and makes no stream', async () => {
+    const { guard, asked } = introspecting(10);
+    await guard.ready();
+    const token = await fixture.issuer.token();
+    await Promise.all(Array.from({ length: 50 }, () => guard.verify(token)));
+    expect([asked, fixture.issuer.streamCount]).toEqual([[token], 0]);
+  });
+
+  it('asks each time without a cache', async () => {
+    const { guard, asked } = introspecting(0);
+    const token = await fixture.issuer.token();
+    await guard.verify(token);
+    await guard.verify(token);
+    expect(asked).toEqual([token, token]);
+  });
+
+  it('holds a connection until the token expires', async () => {
+    const { guard } = introspecting(10);
+    const access = await guard.verify(await fixture.issuer.token({ tokenSeconds: 60 }));
+    const ends: string[] = [];
+    guard.hold(access, (end) => ends.push(end));
+    await fixture.time.advance(60_000);
+    expect(ends).toEqual(['token-expired']);
+  });
+
+  it.each([-62_000, 62_000])('answers 503 with a clock that is %i ms wrong', async (offset) => {
+    fixture.clock.wallOffsetMs = offset;
+    const { guard } = introspecting(10);
+    const verified = guard.verify(await fixture.issuer.token());
+    await expect(verified).rejects.toMatchObject({ status: 503, code: 'unavailable' });
+  });
+
+  it('asks about 50 tokens at once without a warning of Node', async () => {
+    const guard = fixture.guard({ introspection: { cacheSeconds: 10 } });
+    const warnings: Error[] = [];
+    const note = (warning: Error): unknown => warnings.push(warning);
+    process.on('warning', note);
+    try {
+      const tokens = await Promise.all(Array.from({ length: 50 }, () => fixture.issuer.token()));
+      await Promise.all(tokens.map((token) => guard.verify(token)));
+      await nextTurn();
+    } finally {
+      process.off('warning', note);
+    }
+    expect(warnings).toEqual([]);
+  });
+
+  it('answers 503 while Gatehouse is away, and keeps no failure', async () => {
+    const guard = fixture.guard({ introspection: { cacheSeconds: 10 } });
+    const token = await fixture.issuer.token();
+    fixture.issuer.isAvailable = false;
+    await expect(guard.verify(token)).rejects.toMatchObject({ status: 503, code: 'unavailable' });
+    fixture.issuer.isAvailable = true;
+    await fixture.time.advance(1000);
+    await guard.verify(token);
+  });
+
   it('asks about no token that a stranger made up', async () => {
     const { guard, asked } = introspecting(10);
     const { kid } = fixture.issuer.signingKey;
@@ -109,7 +167,10 @@ describe(Introspector.name, () => {
     expect(await accountsOf(a, b, a)).toEqual(['a', 'b', 'a']);
     // Their signatures are verified at once, in any order.
     expect([...asked].sort()).toEqual([a, b].sort());
-    await fixture.time.advance(10_000);
+    await fixture.time.advance(9999);
+    expect(await accountsOf(a, a)).toEqual(['a', 'a']);
+    expect(asked).toHaveLength(2);
+    await fixture.time.advance(1);
     expect(await accountsOf(a, a)).toEqual(['a', 'a']);
     expect(asked.slice(2)).toEqual([a]);
   });
