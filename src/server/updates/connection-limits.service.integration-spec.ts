@@ -13,7 +13,7 @@ import { resolveSettings } from '../config/resolve-settings.js';
 import { ConnectionLimitsService } from './connection-limits.service.js';
 import { UnauthenticatedConnectionsService } from './unauthenticated-connections.service.js';
 import { MetricsService } from '../metrics/metrics.service.js';
-import { ConnectionPolicyService } from './connection-policy.service.js';
+import { HandshakeService } from './handshake.service.js';
 import { HandshakeQueueService } from './handshake-queue.service.js';
 import { LiveConnectionsService } from './live-connections.service.js';
 import { UpdatesEngine } from './updates.engine.js';
@@ -29,9 +29,10 @@ let limits: ConnectionLimitsService;
 beforeEach(async () => {
   const { settings } = resolveSettings({});
   // Storage is queried for the first message of an account only, which is not sent here.
+  const auth = {} as AuthService;
   const runtime = new Runtime();
   const connections = new LiveConnectionsService(
-    {} as AuthService,
+    auth,
     runtime,
     new IdentityEvents(),
     settings.auth,
@@ -45,11 +46,10 @@ beforeEach(async () => {
   );
   const rates = new RateLimitService(new Map());
   const queue = new HandshakeQueueService(settings.updates, runtime);
-  const policy = new ConnectionPolicyService(rates, connections, addresses, settings.http);
+  const parts = [auth, queue, limits, connections, rates, addresses] as const;
   http = createServer();
   const engine = new UpdatesEngine(
-    policy,
-    queue,
+    new HandshakeService(...parts),
     limits,
     new MetricsService(),
     settings.http,

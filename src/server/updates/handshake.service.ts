@@ -1,13 +1,16 @@
+import type { IncomingMessage } from 'node:http';
 import { Injectable } from '@nestjs/common';
 import { AuthService } from '../auth/auth.service.js';
 import { bearerTokenFrom } from '../auth/authentication.guard.js';
+import { ClientAddressService } from '../auth/client-address.service.js';
+import { RateLimitService } from '../auth/rate-limit.service.js';
 import { AppError, invalidRequest } from '../../common/errors.js';
 import { ConnectionLimitsService } from './connection-limits.service.js';
 import { HandshakeQueueService } from './handshake-queue.service.js';
 import { LiveConnectionsService, RETRY_AFTER_DRAIN_SECONDS } from './live-connections.service.js';
 import type { UpdatesSocket } from './updates.events.js';
 
-/** Authenticates a connection that the policy has accepted. */
+/** Judges a connection at its HTTP request, at its CONNECT packet, and once it receives updates. */
 @Injectable()
 export class HandshakeService {
   constructor(
@@ -15,9 +18,26 @@ export class HandshakeService {
     private readonly queue: HandshakeQueueService,
     private readonly limits: ConnectionLimitsService,
     private readonly connections: LiveConnectionsService,
+    private readonly rates: RateLimitService,
+    private readonly addresses: ClientAddressService,
   ) {}
 
-  /** @throws AppError any refusal of an authenticated route, and `invalid-request` */
+  /** The refusal of an HTTP request that arrives now; null when it may enter. Counts for no limit. */
+  refusalNow(): AppError | null {
+    return this.queue.refusalNow();
+  }
+
+  /** Admits an HTTP request. @throws AppError `unavailable`, `rate-limited` */
+  async admit(request: IncomingMessage): Promise<void> {
+    this.connections.requireCapacity();
+    await this.rates.count('handshakePerIp', this.addresses.of(request));
+    await this.queue.turn();
+  }
+
+  /**
+   * Authenticates a CONNECT packet, and registers its connection.
+   * @throws AppError any refusal of an authenticated route, and `invalid-request`
+   */
   async authenticate(socket: UpdatesSocket): Promise<void> {
     this.refuseWhileDraining();
     const token = tokenOf(socket);
@@ -31,16 +51,21 @@ export class HandshakeService {
   }
 
   /**
-   * Authenticates again after the registration, which a revocation before it would have missed.
-   * @throws AppError as {@link authenticate}
+   * Authenticates again after the registration, which a revocation before it would have missed. Sends
+   * `hello`, or closes the connection.
    */
-  async confirm(socket: UpdatesSocket): Promise<void> {
-    const access = await this.auth.authenticate(takeToken(socket));
-    this.refuseWhileDraining();
-    if (access.providerRefusal !== null) {
-      throw access.providerRefusal;
+  async welcome(socket: UpdatesSocket): Promise<void> {
+    try {
+      const access = await this.auth.authenticate(takeToken(socket));
+      this.refuseWhileDraining();
+      if (access.providerRefusal !== null) {
+        throw access.providerRefusal;
+      }
+      socket.data.access = access;
+      await this.connections.welcome(socket);
+    } catch (error) {
+      this.connections.close(socket, this.queue.refusalFor(error));
     }
-    socket.data.access = access;
   }
 
   private refuseWhileDraining(): void {

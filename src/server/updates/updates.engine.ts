@@ -4,15 +4,15 @@ import type { ConfigType } from '@nestjs/config';
 import { Server, type ErrorCallback, type Socket, type Transport } from 'engine.io';
 import { WebSocketServer, type ServerOptions, type WebSocket } from 'ws';
 import { answerBytes, refusalAnswer, requestIdFrom, toAppError } from '../http/error.filter.js';
-import { invalidRequest, type AppError } from '../../common/errors.js';
+import { AppError, invalidRequest } from '../../common/errors.js';
 import { hasSecondHost, SECOND_HOST } from '../http/request-rules.js';
+import { canonicalOrigin, isSameOrigin } from '../network/origins.js';
 import type { httpConfig } from '../config/http.config.js';
 import type { updatesConfig } from '../config/updates.config.js';
 import type { MetricsService } from '../metrics/metrics.service.js';
 import type { ConnectionLimitsService, IncomingPacket } from './connection-limits.service.js';
 import { CLOSING_MS } from './connection-transport.js';
-import type { ConnectionPolicyService } from './connection-policy.service.js';
-import type { HandshakeQueueService } from './handshake-queue.service.js';
+import type { HandshakeService } from './handshake.service.js';
 
 /** The revision of the Engine.IO protocol that Socket.IO 3 and 4 use. */
 const PROTOCOL = '4';
@@ -47,11 +47,10 @@ export class UpdatesEngine extends Server {
   private readonly logger = new Logger('Updates');
 
   constructor(
-    private readonly policy: ConnectionPolicyService,
-    private readonly queue: HandshakeQueueService,
+    private readonly admission: HandshakeService,
     private readonly limits: ConnectionLimitsService,
     private readonly metrics: MetricsService,
-    { corsOrigins }: ConfigType<typeof httpConfig>,
+    private readonly http: ConfigType<typeof httpConfig>,
     { transports }: ConfigType<typeof updatesConfig>,
   ) {
     super({
@@ -62,7 +61,7 @@ export class UpdatesEngine extends Server {
       wsEngine: BoundedWebSocketServer,
       // Browsers send a preflight before a request, but not before a WebSocket.
       ...(transports.includes('polling') && {
-        cors: { origin: corsOrigins.includes('*') ? '*' : [...corsOrigins] },
+        cors: { origin: http.corsOrigins.includes('*') ? '*' : [...http.corsOrigins] },
       }),
     });
     this.on('connection', (connection: Socket) => limits.opened(connection));
@@ -80,7 +79,7 @@ export class UpdatesEngine extends Server {
     const { sid } = request._query;
     // Checked first: it is the cheapest check, counts for no limit, and answers a client on each
     // transport that it tries.
-    const busy = sid ? null : this.queue.refusalNow();
+    const busy = sid ? null : this.admission.refusalNow();
     if (busy !== null) {
       this.refuse(request, busy);
       return;
@@ -103,9 +102,22 @@ export class UpdatesEngine extends Server {
     });
   }
 
+  /**
+   * Nothing else stops a foreign page: browsers send its origin with a WebSocket (ASVS 4.4.2). React
+   * Native sends the address of the server as the origin.
+   */
   private async admit(request: UpdatesRequest): Promise<void> {
-    await this.policy.check(request);
-    await this.queue.turn();
+    const { origin, host } = request.headers;
+    const { corsOrigins } = this.http;
+    const isAllowed =
+      origin === undefined ||
+      corsOrigins.includes('*') ||
+      corsOrigins.includes(canonicalOrigin(origin) ?? '') ||
+      isSameOrigin(origin, host);
+    if (!isAllowed) {
+      throw new AppError('origin-not-allowed');
+    }
+    await this.admission.admit(request);
   }
 
   /** Counts packets of any transport, including one that replaces another. */

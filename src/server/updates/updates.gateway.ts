@@ -12,7 +12,6 @@ import { storageConfig } from '../config/storage.config.js';
 import { MetricsService } from '../metrics/metrics.service.js';
 import { IdentityEvents, type AccessChange, type RequestChange } from '../auth/identity.events.js';
 import { HandshakeService } from './handshake.service.js';
-import { HandshakeQueueService } from './handshake-queue.service.js';
 import { LiveConnectionsService } from './live-connections.service.js';
 import { connectError, type UpdatesServer, type UpdatesSocket } from './updates.events.js';
 
@@ -27,7 +26,6 @@ export class UpdatesGateway
 
   constructor(
     private readonly handshake: HandshakeService,
-    private readonly queue: HandshakeQueueService,
     private readonly connections: LiveConnectionsService,
     private readonly events: IdentityEvents,
     private readonly metrics: MetricsService,
@@ -69,12 +67,7 @@ export class UpdatesGateway
 
   async handleConnection(socket: UpdatesSocket): Promise<void> {
     socket.on('ping', answerPing);
-    try {
-      await this.handshake.confirm(socket);
-      await this.connections.welcome(socket);
-    } catch (error) {
-      this.connections.close(socket, this.queue.refusalFor(error));
-    }
+    await this.handshake.welcome(socket);
   }
 
   /** Closes the connection: without a socket it would neither end nor count for an account. */

@@ -10,7 +10,6 @@ import { ConnectionLimitsService } from './connection-limits.service.js';
 import { UnauthenticatedConnectionsService } from './unauthenticated-connections.service.js';
 import { ConnectionSweepService } from './connection-sweep.service.js';
 import { HandshakeQueueService } from './handshake-queue.service.js';
-import { ConnectionPolicyService } from './connection-policy.service.js';
 import { HandshakeService } from './handshake.service.js';
 import { CLUSTER_ADAPTER, UpdatesAdapter, type ClusterAdapter } from './updates.adapter.js';
 import { UpdatesEngine } from './updates.engine.js';
@@ -31,7 +30,6 @@ const { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN } =
 @Module({
   imports: [AuthModule, LiveConnectionsModule, MetricsModule],
   providers: [
-    ConnectionPolicyService,
     ConnectionLimitsService,
     ConnectionSweepService,
     HandshakeService,
@@ -42,8 +40,7 @@ const { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN } =
     {
       provide: UpdatesEngine,
       inject: [
-        ConnectionPolicyService,
-        HandshakeQueueService,
+        HandshakeService,
         ConnectionLimitsService,
         MetricsService,
         httpConfig.KEY,
