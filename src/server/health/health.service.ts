@@ -4,17 +4,25 @@ import { Clock } from '../../common/runtime/clock.js';
 import { DrainEvents } from '../../common/runtime/drain.events.js';
 import { DatabaseService } from '../storage/database.service.js';
 import { REDIS, type RedisService } from '../storage/redis/redis.service.js';
-import { StorageLifecycleService } from '../storage/storage-lifecycle.service.js';
+import {
+  StorageLifecycleService,
+  type StorageState,
+} from '../storage/storage-lifecycle.service.js';
 
 /** Several probes make one statement. */
 const FRESH_MS = 500;
 /** Less than the 3 s that the probes of the chart wait. A database that hangs is away. */
 const ANSWER_MS = 2000;
 
+type DatabaseState = StorageState | 'away';
+
+/** States without an answer. The others are about the schema or the data. */
+const DOWN: readonly DatabaseState[] = ['connecting', 'away', 'read-only'];
+
 interface Probe {
   readonly startedAt: number;
   /** Never rejects. */
-  readonly state: Promise<string>;
+  readonly state: Promise<DatabaseState>;
   isAnswered: boolean;
 }
 
@@ -46,9 +54,8 @@ export class HealthService {
     };
   }
 
-  /** `up` is about the answers of the dependency, not about its schema or its data. */
   async dependencies(): Promise<{ readonly name: string; readonly isUp: boolean }[]> {
-    const isUp = !['connecting', 'away', 'read-only'].includes(await this.databaseState());
+    const isUp = !DOWN.includes(await this.databaseState());
     const { redis } = this;
     const database = { name: 'database', isUp };
     return redis === null
@@ -56,7 +63,7 @@ export class HealthService {
       : [database, { name: 'redis', isUp: redis.state === 'ready' }];
   }
 
-  private async databaseState(): Promise<string> {
+  private async databaseState(): Promise<DatabaseState> {
     if (this.storage.state !== 'ready') {
       return this.storage.state;
     }
@@ -76,7 +83,7 @@ export class HealthService {
     return probe;
   }
 
-  private stateInTime({ state }: Probe): Promise<string> {
+  private stateInTime({ state }: Probe): Promise<DatabaseState> {
     return new Promise((done) => {
       const timer = this.timers.after(ANSWER_MS, () => done('away'));
       void state.then((answer) => {

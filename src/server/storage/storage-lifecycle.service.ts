@@ -13,7 +13,7 @@ import type { ServerDataSource } from './server-data-source.js';
 import { failureMessage, isReadOnly, isStarting } from './storage-errors.js';
 
 /** `wrong-secret`: the master secret does not open what the database holds. */
-type StorageState = 'connecting' | 'read-only' | 'schema-behind' | 'wrong-secret' | 'ready';
+export type StorageState = 'connecting' | 'read-only' | 'schema-behind' | 'wrong-secret' | 'ready';
 
 const RETRY_MS = 500;
 
