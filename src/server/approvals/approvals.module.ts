@@ -5,7 +5,6 @@ import { MetricsModule } from '../metrics/metrics.module.js';
 import { LiveConnectionsModule } from '../updates/live-connections.module.js';
 import { StorageModule } from '../storage/storage.module.js';
 import { AnswersService } from './answers.service.js';
-import { RequestMetricsService } from './request-metrics.service.js';
 import { RequestNewsService } from './request-news.service.js';
 import { RequestRetentionJob } from './request-retention.job.js';
 import { RequestWaitsService } from './request-waits.service.js';
@@ -22,7 +21,6 @@ import { RequestsService } from './requests.service.js';
   controllers: [RequestsController],
   providers: [
     AnswersService,
-    RequestMetricsService,
     RequestNewsService,
     RequestRetentionJob,
     RequestsService,

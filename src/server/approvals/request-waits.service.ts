@@ -5,6 +5,7 @@ import { IdentityEvents } from '../auth/identity.events.js';
 import { AppError, isUnavailable } from '../../common/errors.js';
 import { DrainEvents } from '../../common/runtime/drain.events.js';
 import { Runtime } from '../../common/runtime/runtime.js';
+import { MetricsService } from '../metrics/metrics.service.js';
 import { batched } from '../storage/batched.js';
 import {
   AgentRequestRepository,
@@ -38,6 +39,7 @@ export class RequestWaitsService implements OnModuleInit {
     private readonly events: IdentityEvents,
     private readonly runtime: Runtime,
     private readonly drain: DrainEvents,
+    private readonly metrics: MetricsService,
   ) {
     const judgeAll = async (accesses: readonly Access[]): Promise<(Access | AppError)[]> =>
       (await auth.judgeAgain(accesses)).map(({ verdict }) => verdict);
@@ -56,11 +58,11 @@ export class RequestWaitsService implements OnModuleInit {
     );
     this.events.on('access-changes-missed', () => this.wakeAll());
     this.drain.signal.addEventListener('abort', () => this.wakeAll());
-  }
-
-  /** Number of calls that wait. */
-  get total(): number {
-    return this.count;
+    this.metrics.observe(
+      'gatehouse_agent_request_waits',
+      'Calls of this process that wait for an answer to a request.',
+      () => this.count,
+    );
   }
 
   /**
