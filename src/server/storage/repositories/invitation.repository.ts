@@ -171,15 +171,12 @@ export class InvitationRepository {
     now: Date,
   ): Promise<'done' | 'unchanged' | 'not-found'> {
     return this.database.transaction(async (tx) => {
-      const [found] = await tx.query<{ isRevoked: boolean }>(
-        `SELECT "revoked_at" IS NOT NULL AS "isRevoked" FROM "invitation" WHERE "id" = $1
-         FOR UPDATE`,
-        [id],
-      );
-      if (found === undefined) {
+      const lock = { mode: 'pessimistic_write' } as const;
+      const found = await tx.manager.findOne(InvitationEntity, { where: { id }, lock });
+      if (found === null) {
         return 'not-found';
       }
-      if (found.isRevoked) {
+      if (found.revokedAt !== null) {
         return 'unchanged';
       }
       await tx.manager.update(InvitationEntity, { id }, { revokedAt: now });

@@ -74,7 +74,8 @@ export class EventStreamRepository {
   ): Promise<EventStream | null> {
     return this.database.transaction(async (tx) => {
       await lockStreamsOf(tx, resourceServer);
-      const surplus = (await countOf(tx, resourceServer)) - maxStreams + 1;
+      const count = await tx.manager.countBy(EventStreamEntity, { resourceServer });
+      const surplus = count - maxStreams + 1;
       if (surplus > 0) {
         const removed = await tx.query(REMOVE_SILENT, [resourceServer, replaceableMs, surplus]);
         if (removed.length < surplus) {
@@ -145,12 +146,4 @@ async function lockStreamsOf(tx: Transaction, resourceServer: string): Promise<v
   await tx.query(`SELECT pg_advisory_xact_lock(hashtextextended($1, 7326402913))`, [
     resourceServer,
   ]);
-}
-
-async function countOf(tx: Transaction, resourceServer: string): Promise<number> {
-  const [row] = await tx.query<{ count: number }>(
-    `SELECT count(*)::int AS "count" FROM "event_stream" WHERE "resource_server" = $1`,
-    [resourceServer],
-  );
-  return row?.count ?? 0;
 }
