@@ -107,10 +107,9 @@ export function changedAt(path: string): Promise<number> {
   return ifExists(async () => (await stat(path)).mtimeMs, Infinity);
 }
 
-const UNUSABLE = [
-  ...['ENOSPC', 'EDQUOT', 'EFBIG', 'EROFS', 'EACCES', 'EPERM'],
-  ...['ENOENT', 'ENOTDIR', 'EEXIST', 'ELOOP', 'ENAMETOOLONG', 'EIO', 'EMFILE', 'ENFILE'],
-];
+const FULL_OR_FOREIGN = ['ENOSPC', 'EDQUOT', 'EFBIG', 'EROFS', 'EACCES', 'EPERM'];
+const NO_FOLDER = ['ENOENT', 'ENOTDIR', 'EEXIST', 'ELOOP', 'ENAMETOOLONG'];
+const UNUSABLE = [...FULL_OR_FOREIGN, ...NO_FOLDER, 'EIO', 'EMFILE', 'ENFILE'];
 
 /** Returns true if the path is full, read-only or owned by another user. */
 export function isUnusable(error: unknown): error is NodeJS.ErrnoException {

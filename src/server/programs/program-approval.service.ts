@@ -81,13 +81,17 @@ export class ProgramApprovalService {
         // Only approvals count; one too many is rolled back.
         await this.limits.count('programApprovalPerAccount', caller.accountId);
         return {
-          ...{ accountId: caller.accountId, sessionId: caller.sessionId, address },
+          accountId: caller.accountId,
+          sessionId: caller.sessionId,
+          address,
           resourceServer: server.id,
           clientId: shown.client.id,
           clientName: shown.client.name,
           scopes: shown.scopes.filter((scope) => approval.scopes.includes(scope)),
           code: {
-            ...{ text: code, challenge: shown.codeChallenge, redirectUri: shown.redirectUri },
+            text: code,
+            challenge: shown.codeChallenge,
+            redirectUri: shown.redirectUri,
             expiresAt: new Date(now + CODE_LIFETIME_MS),
           },
           grantedUntil: new Date(now + programs.maxGrantSeconds * 1000),
@@ -120,8 +124,14 @@ export class ProgramApprovalService {
       const until = Math.min(holdsUntil, now + IDLE_GRANT_MS);
       return {
         grant: {
-          ...{ accountId, sessionId, address, scopes, code: null },
-          ...{ resourceServer: server.id, clientId: FILE_CLIENT, clientName: name },
+          accountId,
+          sessionId,
+          address,
+          resourceServer: server.id,
+          clientId: FILE_CLIENT,
+          clientName: name,
+          scopes,
+          code: null,
           grantedUntil: new Date(now + seconds * 1000),
         },
         judgement: { until, rules: this.auth.rulesOf(server) },

@@ -106,7 +106,9 @@ export class NewProgramFileDto {
   scopes?: string[];
 
   @ApiProperty({
-    ...{ required: false, minimum: 60, maximum: LONGEST_SECONDS },
+    required: false,
+    minimum: 60,
+    maximum: LONGEST_SECONDS,
     description: 'Default, and at most: the longest time of the backend.',
   })
   @IsOptional()

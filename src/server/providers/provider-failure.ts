@@ -18,14 +18,13 @@ const NO_PROTOCOL_ANSWER = ['OAUTH_RESPONSE_IS_NOT_CONFORM', 'OAUTH_RESPONSE_IS_
 const CLIENT_REFUSALS = ['invalid_client', 'unauthorized_client'];
 
 /** Codes of RFC 6749 (4.1.2.1, 5.2), OpenID Connect Core 1.0 (3.1.2.6) and GitHub. */
-const ERROR_CODES: readonly string[] = [
-  ...['access_denied', 'invalid_client', 'invalid_grant', 'invalid_request', 'invalid_scope'],
-  ...['server_error', 'temporarily_unavailable', 'unauthorized_client'],
-  ...['unsupported_grant_type', 'unsupported_response_type', 'account_selection_required'],
-  ...['consent_required', 'interaction_required', 'login_required', 'request_not_supported'],
-  ...['application_suspended', 'bad_refresh_token', 'bad_verification_code'],
-  ...['incorrect_client_credentials', 'redirect_uri_mismatch'],
-];
+const ERROR_CODES: readonly string[] = (
+  'access_denied invalid_client invalid_grant invalid_request invalid_scope server_error ' +
+  'temporarily_unavailable unauthorized_client unsupported_grant_type unsupported_response_type ' +
+  'account_selection_required consent_required interaction_required login_required ' +
+  'request_not_supported application_suspended bad_refresh_token bad_verification_code ' +
+  'incorrect_client_credentials redirect_uri_mismatch'
+).split(' ');
 
 /** Errors whose messages never quote an answer. */
 const PLAIN_CAUSES = ['OperationProcessingError', 'UnsupportedOperationError'];

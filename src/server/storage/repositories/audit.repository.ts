@@ -110,11 +110,8 @@ type EventRow = Omit<
   readonly signal_txn: string | null;
 };
 
-const COLUMNS = [
-  ...['id', 'at', 'kind', 'actor', 'account_id', 'provider', 'reason', 'session_id'],
-  ...['address', 'invitation_id', 'token_end', 'subject', 'login', 'email', 'count', 'txn'],
-  ...['issuer', 'signal_txn', 'detail'],
-].map((name) => `"${name}"`);
+const COLUMNS = `"id", "at", "kind", "actor", "account_id", "provider", "reason", "session_id", "address",
+  "invitation_id", "token_end", "subject", "login", "email", "count", "txn", "issuer", "signal_txn", "detail"`;
 
 /** Chooses the filter with the most selective index; the others filter its rows. */
 function searchFor(
@@ -149,7 +146,7 @@ function searchFor(
   const direction = isOldestFirst ? 'ASC' : 'DESC';
   return {
     source: (limit) => `
-      SELECT ${COLUMNS.join(', ')} FROM "audit_event" WHERE ${['true', ...bounds].join(' AND ')}
+      SELECT ${COLUMNS} FROM "audit_event" WHERE ${['true', ...bounds].join(' AND ')}
       ORDER BY "at" ${direction}, "id" ${direction} LIMIT ${limit}`,
     conditions: wanted.filter((one) => one !== leading).map(({ sql }) => sql),
   };

@@ -150,10 +150,21 @@ export class ProgramGrantRepository {
     const id = this.random.uuid();
     const kind = code === null ? 'file' : 'code';
     const [added] = await tx.query<Pick<AddedGrant, 'grantedUntil'>>(ADD, [
-      ...[id, accountId, sessionId, resourceServer, clientId, clientName],
-      ...[code?.redirectUri ?? '', grant.scopes, grant.address],
-      ...[code && hashOfCode(code.text), code?.challenge, grant.grantedUntil],
-      ...[code?.expiresAt ?? grant.grantedUntil, now, kind],
+      id,
+      accountId,
+      sessionId,
+      resourceServer,
+      clientId,
+      clientName,
+      code?.redirectUri ?? '',
+      grant.scopes,
+      grant.address,
+      code && hashOfCode(code.text),
+      code?.challenge,
+      grant.grantedUntil,
+      code?.expiresAt ?? grant.grantedUntil,
+      now,
+      kind,
     ]);
     const { grantedUntil } = accountRow(added);
     const surplus = await tx.query<EndedRow>(END_SURPLUS, [accountId]);
