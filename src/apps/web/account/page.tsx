@@ -2,8 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { useCallback, useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { NotificationTarget } from '../../../packages/client/notifications/notification-routing.js';
 import { invitationIn } from '../../../core/protocol/invitation-code.js';
-import { Brand } from '../brand.js';
-import { LanguageChoice } from '../ui/language-choice.js';
+import { Gate } from '../ui/gate.js';
 import { lazyPart } from '../ui/lazy-part.js';
 import { NoticeLine, problem, type Notice } from '../ui/notice.js';
 import { t } from '../i18n/messages.js';
@@ -62,14 +61,16 @@ export function Page({ arrival, request }: PageProps) {
   );
   if (returned !== null) {
     return (
-      <Gate above={above}>
+      <Gate>
+        {above}
         <Returned arrival={returned} session={session} {...finish} />
       </Gate>
     );
   }
   if (program !== null && (session !== null || program.id === null)) {
     return (
-      <Gate above={above}>
+      <Gate>
+        {above}
         <ProgramRequest {...tab} program={program} close={() => tab.setProgram(null)} />
       </Gate>
     );
@@ -93,7 +94,8 @@ interface SignedOutProps extends SignInProps {
 
 function SignedOut({ device, program, above, ...props }: SignedOutProps) {
   return (
-    <Gate above={above}>
+    <Gate>
+      {above}
       {device !== null && <p>{t.signIn.forDevice}</p>}
       {program !== null && <ForProgram />}
       <SignIn key={props.invitation} {...props} />
@@ -103,28 +105,6 @@ function SignedOut({ device, program, above, ...props }: SignedOutProps) {
 
 function isOpened({ kind }: Arrival): boolean {
   return kind === 'opened' || kind === 'program';
-}
-
-interface GateProps {
-  readonly above: ComponentChildren;
-  readonly children: ComponentChildren;
-}
-
-function Gate({ above, children }: GateProps) {
-  return (
-    <div class="gate">
-      <header>
-        <Brand withHost />
-      </header>
-      <main>
-        {above}
-        {children}
-      </main>
-      <footer>
-        <LanguageChoice />
-      </footer>
-    </div>
-  );
 }
 
 /** An invitation link opened in this tab changes only the fragment and loads nothing. */

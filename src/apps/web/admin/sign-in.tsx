@@ -1,9 +1,8 @@
 import { GatehouseProblem } from '../../../packages/client/api/problem.js';
-import { Brand } from '../brand.js';
 import { serverUrl } from '../server.js';
 import { submitting, TextField, textOf } from '../ui/fields.js';
+import { Gate } from '../ui/gate.js';
 import { Icon } from '../ui/icon.js';
-import { LanguageChoice } from '../ui/language-choice.js';
 import { failure, NoticeLine, problem, type Notice, useNotedAction } from '../ui/notice.js';
 import { t } from '../i18n/messages.js';
 import { clientWith, storeToken, loginProvider } from './session.js';
@@ -21,33 +20,25 @@ export function SignIn({ notice, showConsole }: SignInProps) {
   const provider = loginProvider();
   const { signIn } = texts;
   return (
-    <div class="gate">
-      <header>
-        <Brand withHost />
-      </header>
-      <main>
-        <section class="card" aria-labelledby="sign-in">
-          <div class="lead">
-            <h1 id="sign-in">{signIn.title}</h1>
-            <p class="quiet">{signIn.lead}</p>
-          </div>
-          <NoticeLine notice={notice} />
-          {provider !== '' && (
-            <>
-              <a class="button primary" href={`${serverUrl()}/admin/v1/login`}>
-                <Icon name="person" />
-                {t.signIn.continueWith(provider)}
-              </a>
-              <p class="divider">{t.signIn.or}</p>
-            </>
-          )}
-          <TokenForm showConsole={showConsole} isFirst={provider === ''} />
-        </section>
-      </main>
-      <footer>
-        <LanguageChoice />
-      </footer>
-    </div>
+    <Gate>
+      <section class="card" aria-labelledby="sign-in">
+        <div class="lead">
+          <h1 id="sign-in">{signIn.title}</h1>
+          <p class="quiet">{signIn.lead}</p>
+        </div>
+        <NoticeLine notice={notice} />
+        {provider !== '' && (
+          <>
+            <a class="button primary" href={`${serverUrl()}/admin/v1/login`}>
+              <Icon name="person" />
+              {t.signIn.continueWith(provider)}
+            </a>
+            <p class="divider">{t.signIn.or}</p>
+          </>
+        )}
+        <TokenForm showConsole={showConsole} isFirst={provider === ''} />
+      </section>
+    </Gate>
   );
 }
 
