@@ -4,7 +4,7 @@ import { connect, type LiveClient } from '../../helpers/client-live.js';
 import { type Server, startServer } from '../../fixtures/programs/server-fixture.js';
 import { createStore, type Store } from '../../fixtures/programs/store-fixture.js';
 import { freePort } from '../../fixtures/programs/service-process.js';
-import { type Service, startRedis, runSql } from '../../fixtures/programs/services-fixture.js';
+import { type Service, startRedis } from '../../fixtures/programs/services-fixture.js';
 import { waitFor } from '../../helpers/wait.js';
 
 const CACHE_MS = 2000;
@@ -144,15 +144,6 @@ describe('two replicas (PostgreSQL only: the embedded database is for one)', () 
       expect(client.socket.connected).toBe(true);
       expect(await client.next('update')).toMatchObject({ seq: 1 });
     }
-  });
-
-  it('closes connections of an account that is disabled in the database', async () => {
-    const { token, accountId } = await logIn(a);
-    const client = await live(b, token);
-    await runSql(store.databaseUrl, 'UPDATE account SET disabled_at = now() WHERE id = $1', [
-      accountId,
-    ]);
-    expect(await client.next('closing')).toMatchObject({ code: 'account-disabled' });
   });
 
   it('starts while Redis is unavailable, and connects once it is back', async () => {
