@@ -36,7 +36,9 @@ describe(AccessRefused.name, () => {
     const refusal = new AccessRefused('program-refused', METADATA, 'notes:read');
     expect(refusal).toMatchObject({ status: 403, wwwAuthenticate: null, retryAfterSeconds: null });
     expect(refusal.body).toEqual({
-      ...{ statusCode: 403, code: 'program-refused', message: 'Programs are not admitted here.' },
+      statusCode: 403,
+      code: 'program-refused',
+      message: 'Programs are not admitted here.',
     });
   });
 

@@ -4,9 +4,15 @@ const NOW = Date.UTC(2026, 9, 1);
 const SECONDS = NOW / 1000;
 const EXPECTED = { issuer: 'https://gate.example', resource: 'https://relay.example', now: NOW };
 const CLAIMS = {
-  ...{ iss: EXPECTED.issuer, aud: EXPECTED.resource, sub: 'ada', sid: 's1' },
+  iss: EXPECTED.issuer,
+  aud: EXPECTED.resource,
+  sub: 'ada',
+  sid: 's1',
   client_id: 'gatehouse',
-  ...{ iat: SECONDS, exp: SECONDS + 300, session_exp: SECONDS + 3600, login_method: 'okta' },
+  iat: SECONDS,
+  exp: SECONDS + 300,
+  session_exp: SECONDS + 3600,
+  login_method: 'okta',
 };
 
 const read = (changed: Readonly<Record<string, unknown>> = {}) =>
@@ -15,8 +21,14 @@ const read = (changed: Readonly<Record<string, unknown>> = {}) =>
 describe(accessFrom.name, () => {
   it('reads the required claims', () => {
     expect(read()).toEqual({
-      ...{ account: 'ada', sid: 's1', loginMethod: 'okta', login: null, email: null },
-      ...{ program: null, scopes: [], authenticatedAt: null },
+      account: 'ada',
+      sid: 's1',
+      loginMethod: 'okta',
+      login: null,
+      email: null,
+      program: null,
+      scopes: [],
+      authenticatedAt: null,
       expiresAt: new Date(NOW + 300_000),
       sessionExpiresAt: new Date(NOW + 3_600_000),
     });
@@ -25,11 +37,14 @@ describe(accessFrom.name, () => {
   it('reads the names and the time of the login where the token has them', () => {
     const named = { login: 'ada-l', email: 'ada@example.com', auth_time: SECONDS - 60 };
     expect(read(named)).toMatchObject({
-      ...{ login: 'ada-l', email: 'ada@example.com' },
+      login: 'ada-l',
+      email: 'ada@example.com',
       authenticatedAt: new Date(NOW - 60_000),
     });
     expect(read({ login: 7, email: ['x'], auth_time: 'x' })).toMatchObject({
-      ...{ login: null, email: null, authenticatedAt: null },
+      login: null,
+      email: null,
+      authenticatedAt: null,
     });
   });
 

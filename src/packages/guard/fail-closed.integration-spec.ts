@@ -38,12 +38,16 @@ describe('before the first complete poll', () => {
     const guard = fixture.guard();
     const token = await fixture.issuer.token();
     await expect(guard.verify(token)).rejects.toMatchObject({
-      ...{ status: 503, code: 'guard-starting', wwwAuthenticate: null, retryAfterSeconds: 2 },
+      status: 503,
+      code: 'guard-starting',
+      wwwAuthenticate: null,
+      retryAfterSeconds: 2,
     });
     await waitFor('a failure is logged', () => fixture.logged.length > 0);
     expect(fixture.logged).toEqual([
       {
-        ...{ level: 'warn', message: 'signals cannot be received' },
+        level: 'warn',
+        message: 'signals cannot be received',
         reason: 'the answer has status 503',
       },
     ]);
@@ -111,7 +115,8 @@ describe('the lease', () => {
     );
     fixture.clock[offset] = 30_000;
     await expect(guard.verify(token)).rejects.toMatchObject({
-      ...{ status: 503, code: 'guard-lease-expired' },
+      status: 503,
+      code: 'guard-lease-expired',
     });
   });
 

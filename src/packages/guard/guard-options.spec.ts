@@ -23,7 +23,10 @@ describe(readOptions.name, () => {
   it('keeps what the options say', () => {
     const changed = { tokenAlg: 'RS256', closeOnTokenExpiry: true, leaseSeconds: 25 } as const;
     expect(readOptions({ ...OPTIONS, ...changed })).toMatchObject({
-      ...{ ...OPTIONS, tokenAlg: 'RS256', closeOnTokenExpiry: true, leaseMs: 25_000 },
+      ...OPTIONS,
+      tokenAlg: 'RS256',
+      closeOnTokenExpiry: true,
+      leaseMs: 25_000,
       cacheMs: null,
     });
   });
@@ -55,13 +58,17 @@ describe(readOptions.name, () => {
 
   it.each(['issuer', 'resource'])('refuses a %s that is no plain address', (name) => {
     const addresses = [
-      ...['', 7, undefined, 'relay', 'http://gate.example.com', 'ftp://gate.example.com'],
-      ...[
-        'https://gate.example.com/',
-        'https://gate.example.com?x=1',
-        'https://gate.example.com#x',
-      ],
-      ...['https://user@gate.example.com', 'https://:word@gate.example.com'],
+      '',
+      7,
+      undefined,
+      'relay',
+      'http://gate.example.com',
+      'ftp://gate.example.com',
+      'https://gate.example.com/',
+      'https://gate.example.com?x=1',
+      'https://gate.example.com#x',
+      'https://user@gate.example.com',
+      'https://:word@gate.example.com',
     ];
     for (const address of addresses) {
       expect(() => readOptions({ ...OPTIONS, [name]: address })).toThrow(

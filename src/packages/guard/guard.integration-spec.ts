@@ -47,14 +47,17 @@ describe(Guard.name, () => {
     expect([refusal.headers, refusal.body]).toEqual([headers, body]);
     const reason = 'its audience is not https://backend.test';
     expect(fixture.logged.at(-1)).toEqual({
-      ...{ level: 'info', message: 'a token was refused', reason },
+      level: 'info',
+      message: 'a token was refused',
+      reason,
     });
   });
 
   it.each([undefined, null, '', 'Bearer '])('refuses %j as no token', async (token) => {
     const guard = fixture.guard();
     await expect(guard.verify(token)).rejects.toMatchObject({
-      ...{ status: 401, code: 'missing-token' },
+      status: 401,
+      code: 'missing-token',
       wwwAuthenticate: `Bearer resource_metadata="${guard.metadataUrl}"`,
     });
     expect(fixture.logged).toEqual([]);
@@ -93,14 +96,10 @@ describe(Guard.name, () => {
     expect(left).toEqual(seen.slice(0, 1));
     const failure = { level: 'warn', message: 'a watcher failed' };
     expect(fixture.logged.filter(({ level }) => level === 'warn')).toEqual([
-      ...[
-        { ...failure, reason: 'RangeError' },
-        { ...failure, reason: 'unknown' },
-      ],
-      ...[
-        { ...failure, reason: 'RangeError' },
-        { ...failure, reason: 'unknown' },
-      ],
+      { ...failure, reason: 'RangeError' },
+      { ...failure, reason: 'unknown' },
+      { ...failure, reason: 'RangeError' },
+      { ...failure, reason: 'unknown' },
     ]);
   });
 

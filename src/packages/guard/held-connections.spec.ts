@@ -36,8 +36,14 @@ const connections = (closeOnTokenExpiry = false, ...fractions: number[]): HeldCo
   );
 
 const accessOf = (sid: string, { token = 300, session = 3600 } = {}): Access => ({
-  ...{ account: 'ada', sid, program: null, scopes: [], loginMethod: 'okta' },
-  ...{ login: null, email: null, authenticatedAt: null },
+  account: 'ada',
+  sid,
+  program: null,
+  scopes: [],
+  loginMethod: 'okta',
+  login: null,
+  email: null,
+  authenticatedAt: null,
   expiresAt: new Date(START + token * 1000),
   sessionExpiresAt: new Date(START + session * 1000),
 });

@@ -11,7 +11,9 @@ import { signWith } from './testing/test-keys.js';
 
 const METADATA = 'https://backend.test/.well-known/oauth-protected-resource';
 const PROGRAM = {
-  ...{ id: 'https://editor.test/client.json', name: 'Editor', grant: 'g1' },
+  id: 'https://editor.test/client.json',
+  name: 'Editor',
+  grant: 'g1',
   scope: 'notes:read',
 };
 

@@ -2,7 +2,10 @@ import { holderIn, programRefusal, requiredScopes, type Holder } from './program
 
 const ID = 'https://editor.example/client.json';
 const CLAIMS = {
-  ...{ client_id: ID, client_name: 'Editor', grant_id: 'g1', scope: 'notes:read' },
+  client_id: ID,
+  client_name: 'Editor',
+  grant_id: 'g1',
+  scope: 'notes:read',
 };
 const PROGRAM: Holder = {
   program: { id: ID, name: 'Editor', grant: 'g1' },

@@ -11,8 +11,10 @@ let port: number;
 let received: IncomingMessage[];
 beforeAll(async () => {
   guard = createGuard({
-    ...{ issuer: 'https://gate.example', resource: 'https://relay.example' },
-    ...{ client: { id: 'relay', secret: 'x' }, introspection: { cacheSeconds: 0 } },
+    issuer: 'https://gate.example',
+    resource: 'https://relay.example',
+    client: { id: 'relay', secret: 'x' },
+    introspection: { cacheSeconds: 0 },
   });
   server = createServer((incoming, response) => {
     received.push(incoming);
@@ -34,7 +36,8 @@ async function requestOf(
   protocols?: string,
 ): Promise<IncomingMessage> {
   const headers = [
-    ...['Host', 'relay.example'],
+    'Host',
+    'relay.example',
     ...authorization.flatMap((value) => ['Authorization', value]),
     ...(protocols === undefined ? [] : ['Sec-WebSocket-Protocol', protocols]),
   ];

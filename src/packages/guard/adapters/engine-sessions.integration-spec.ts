@@ -361,7 +361,9 @@ describe(EngineSession.name, () => {
   it('serves a client that begins with polling, until its access ends', async () => {
     const [token = ''] = await tokens('ada');
     const client: ClientSocket = io(`http://127.0.0.1:${port}`, {
-      ...{ path: '/chat', forceNew: true, reconnection: false },
+      path: '/chat',
+      forceNew: true,
+      reconnection: false,
       extraHeaders: { authorization: `Bearer ${token}` },
     });
     await waitFor('the upgrade', () => client.io.engine?.transport?.name === 'websocket');

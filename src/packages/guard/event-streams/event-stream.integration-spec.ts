@@ -42,7 +42,8 @@ const recording =
     const url = input as string;
     const body = typeof init?.body === 'string' && init.body.startsWith('{') ? init.body : null;
     sent.push({
-      ...{ method: init?.method ?? 'GET', path: url.slice(fixture.issuer.url.length) },
+      method: init?.method ?? 'GET',
+      path: url.slice(fixture.issuer.url.length),
       body: body === null ? null : (JSON.parse(body) as Record<string, unknown>),
     });
     return send(url, init);
@@ -75,7 +76,8 @@ describe(EventStream.name, () => {
     await guard.close();
     const [create] = sent.filter(({ path }) => path === '/v1/ssf/streams');
     expect(create).toEqual({
-      ...{ method: 'POST', path: '/v1/ssf/streams' },
+      method: 'POST',
+      path: '/v1/ssf/streams',
       body: { delivery: { method: 'urn:ietf:rfc:8936' }, events_requested: [REVOKED] },
     });
     expect(polls().map(({ body }) => body)).toEqual([
@@ -168,8 +170,10 @@ describe(EventStream.name, () => {
     await fixture.guard({ fetch: send }).ready();
     await fixture.until('the fourth poll', () => polls().length === 4);
     expect(polls().map(({ body }) => body?.['returnImmediately'])).toEqual([
-      ...[true, false],
-      ...[true, false],
+      true,
+      false,
+      true,
+      false,
     ]);
   });
 

@@ -26,11 +26,15 @@ beforeEach(() => {
 
 const documents = (issuer = ISSUER): Record<string, object> => ({
   '/.well-known/oauth-authorization-server': {
-    ...{ issuer, token_endpoint: `${ISSUER}/token`, jwks_uri: `${ISSUER}/jwks` },
+    issuer,
+    token_endpoint: `${ISSUER}/token`,
+    jwks_uri: `${ISSUER}/jwks`,
     introspection_endpoint: `${ISSUER}/introspect`,
   },
   '/.well-known/ssf-configuration': {
-    ...{ issuer, jwks_uri: `${ISSUER}/signal-jwks`, configuration_endpoint: `${ISSUER}/streams` },
+    issuer,
+    jwks_uri: `${ISSUER}/signal-jwks`,
+    configuration_endpoint: `${ISSUER}/streams`,
   },
   '/jwks': { keys: [] },
   '/token': { access_token: 't1', expires_in: 300 },
@@ -44,7 +48,9 @@ function clientOf(change: Answers = {}, issuer = ISSUER): IssuerClient {
     const url = input as string;
     const headers = init?.headers as Record<string, string>;
     sent.push({
-      ...{ url, method: init?.method, body: init?.body },
+      url,
+      method: init?.method,
+      body: init?.body,
       authorization: headers['authorization'],
     });
     const answer = answers[new URL(url).pathname] ?? 404;
@@ -137,7 +143,9 @@ describe(IssuerClient.name, () => {
   it('asks about a token as the backend (RFC 7662)', async () => {
     expect(await clientOf().introspect('a&b')).toEqual({ active: true, sub: 'ada' });
     expect(sent.at(-1)).toEqual({
-      ...{ url: `${ISSUER}/introspect`, method: 'POST', body: 'token=a%26b' },
+      url: `${ISSUER}/introspect`,
+      method: 'POST',
+      body: 'token=a%26b',
       authorization: BASIC,
     });
   });
@@ -149,11 +157,15 @@ describe(IssuerClient.name, () => {
     expect(body).toEqual({ stream_id: 's' });
     expect(sent.slice(1)).toEqual([
       {
-        ...{ url: `${ISSUER}/token`, method: 'POST', authorization: BASIC },
+        url: `${ISSUER}/token`,
+        method: 'POST',
+        authorization: BASIC,
         body: 'grant_type=client_credentials&scope=ssf.manage+ssf.read',
       },
       {
-        ...{ url: `${ISSUER}/streams`, method: 'POST', authorization: 'Bearer t1' },
+        url: `${ISSUER}/streams`,
+        method: 'POST',
+        authorization: 'Bearer t1',
         body: '{"a":1}',
       },
     ]);

@@ -117,7 +117,9 @@ describe(IssuerHttp.name, () => {
   ])('refuses the status %i with %j', async (status, headers, retryAfterMs) => {
     const fault = await faultOf(answering('{}', { status, headers }).send(URL_OF_ISSUER));
     expect(fault).toMatchObject({
-      ...{ message: `the answer has status ${status}`, status, retryAfterMs },
+      message: `the answer has status ${status}`,
+      status,
+      retryAfterMs,
     });
   });
 

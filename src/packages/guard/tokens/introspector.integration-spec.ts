@@ -46,7 +46,8 @@ describe(Introspector.name, () => {
 
   it.each([{ active: false }, { active: 'true' }, {}])('refuses a token with %j', async (state) => {
     const { guard } = introspecting(10, (claims) => ({
-      ...{ ...claims, active: undefined },
+      ...claims,
+      active: undefined,
       ...state,
     }));
     const verified = guard.verify(await fixture.issuer.token());

@@ -152,7 +152,9 @@ const FORGED: readonly (readonly [string, string, () => Promise<string> | string
 describe(TokenVerifier.name, () => {
   it('reads the access in a token', async () => {
     expect(await verifierOf().verify(await sign())).toMatchObject({
-      ...{ account: 'ada', sid: 's', loginMethod: 'device-key' },
+      account: 'ada',
+      sid: 's',
+      loginMethod: 'device-key',
       expiresAt: new Date(START + 300_000),
       sessionExpiresAt: new Date(START + 86_400_000),
     });
@@ -197,7 +199,8 @@ describe(TokenVerifier.name, () => {
     const verifier = verifierOf();
     isAvailable = false;
     expect(await verifier.verify(await sign())).toEqual({
-      ...{ code: 'unavailable', reason: 'the keys cannot be read: no answer in time' },
+      code: 'unavailable',
+      reason: 'the keys cannot be read: no answer in time',
     });
     isAvailable = true;
     await clock.advance(1000);
