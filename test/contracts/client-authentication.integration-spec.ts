@@ -8,8 +8,8 @@ import { MovedClock } from '../fixtures/moved-clock.js';
 import { clientSecretAuth } from '../../src/server/providers/oidc/client-authentication.js';
 import { OidcProvider } from '../../src/server/providers/oidc/oidc.provider.js';
 import { startLocalServer } from '../helpers/local-server.js';
-import { OidcProviderProcess } from '../fakes/oidc-provider.js';
 import { CLIENT, FakeOpenIdProvider } from '../fakes/openid-provider.js';
+import { Browser, Oidc } from '../fixtures/oidc-provider-fixture.js';
 import {
   authorizationRequest,
   DIRECT,
@@ -31,8 +31,7 @@ let published: readonly object[];
 
 const directory = mkdtempSync(join(tmpdir(), 'gatehouse-keys-'));
 const keyServer = await startLocalServer(() => ({ status: 200, json: { keys: published } }));
-const op = await OidcProviderProcess.start(REDIRECT_URI, `${keyServer.url}/jwks`);
-await op.setAccount({ sub: 'ann', preferred_username: 'ann' });
+const op = await Oidc.start([REDIRECT_URI], '--ask', '--jwks-uri', `${keyServer.url}/jwks`);
 afterAll(async () => {
   await Promise.all([op.stop(), keyServer.close()]);
   await DIRECT.onApplicationShutdown();
@@ -66,7 +65,7 @@ function untilFilesAreRead(): void {
 }
 
 const verdictOn = async (client: OidcProvider): Promise<unknown> => {
-  await op.forgetKeys();
+  await op.send({ forgetKeys: true });
   return (await client.diagnose()).find(({ step }) => step === 'client');
 };
 const ACCEPTED = { severity: 'ok' };
@@ -92,8 +91,11 @@ describe('private_key_jwt', () => {
     const client = clientWith({ clientKeyFile: write('login.pem', pemOf('p256')) });
     published = (await client.clientKeys()) ?? [];
     const request = authorizationRequest();
-    await op.forgetKeys();
-    const back = await op.logIn(await client.authorizationUrl(request), 'ann');
+    await op.send({ forgetKeys: true });
+    const back = await new Browser('ann').visit(
+      await client.authorizationUrl(request),
+      REDIRECT_URI,
+    );
     expect((await client.exchange(back, request)).profile.subject).toBe('ann');
   });
 

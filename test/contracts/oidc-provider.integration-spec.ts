@@ -2,7 +2,7 @@ import { Runtime } from '../../src/common/runtime/runtime.js';
 import { judgeEligibility } from '../../src/core/policy/eligibility/eligibility.js';
 import { OidcProvider } from '../../src/server/providers/oidc/oidc.provider.js';
 import { capabilitiesOf } from '../../src/core/policy/eligibility/provider-rules.js';
-import { OidcProviderProcess } from '../fakes/oidc-provider.js';
+import { Browser, Oidc } from '../fixtures/oidc-provider-fixture.js';
 import {
   authorizationRequest,
   oidcSettings,
@@ -12,25 +12,22 @@ import {
   REDIRECT_URI,
 } from '../fixtures/provider-settings-fixture.js';
 
-const ALICE = {
-  sub: 'alice',
-  preferred_username: 'alice',
-  email: 'alice@acme.example',
-  email_verified: true,
-};
+const SCOPES = ['openid', 'profile', 'email', 'groups', 'offline_access'];
+
+const logIn = (url: URL): Promise<URL> => new Browser('alice').visit(url, REDIRECT_URI);
 
 describe('OidcProvider with the certified oidc-provider', () => {
-  let op: OidcProviderProcess;
+  let op: Oidc;
 
   beforeAll(async () => {
-    op = await OidcProviderProcess.start(REDIRECT_URI);
+    op = await Oidc.start([REDIRECT_URI], '--ask');
   });
 
   afterAll(() => op.stop());
 
   it('logs in, applies group changes at re-checks with rotating refresh tokens, and detects a removal', async () => {
     const settings = oidcSettings(op.issuer, {
-      scopes: ['openid', 'profile', 'email', 'offline_access'],
+      scopes: SCOPES,
       prompt: 'consent',
       allow: {
         usersAllowlist: [],
@@ -41,12 +38,10 @@ describe('OidcProvider with the certified oidc-provider', () => {
     });
     const provider = new OidcProvider(settings, new Runtime(), DIRECT, PATIENT_LIMITS);
     const rules = capabilitiesOf(settings).rules;
-    await op.setAccount({ ...ALICE, groups: ['engineering'] });
 
     const request = authorizationRequest();
     const url = await provider.authorizationUrl(request);
-    const returned = await op.logIn(url, 'alice');
-    expect(returned.href.startsWith(REDIRECT_URI)).toBe(true);
+    const returned = await logIn(url);
     const { profile, credentials } = await provider.exchange(returned, request);
     expect(profile).toMatchObject({ subject: 'alice', facts: { email: 'alice@acme.example' } });
     expect(judgeEligibility(rules, profile)).toEqual({ status: 'eligible' });
@@ -60,22 +55,20 @@ describe('OidcProvider with the certified oidc-provider', () => {
     };
     expect(await recheck()).toEqual({ status: 'eligible' });
     expect(kept).not.toBe(credentials);
-    await op.setAccount({ ...ALICE, groups: ['sales'] });
+    await op.setGroups('alice', ['sales']);
     expect(await recheck()).toEqual({ status: 'ineligible', reason: 'group_missing' });
-    await op.setAccount({ ...ALICE, groups: ['engineering'] });
+    await op.setGroups('alice', ['engineering']);
     expect(await recheck()).toEqual({ status: 'eligible' });
-    await op.removeAccount('alice');
+    await op.send({ login: 'alice', isGone: true });
     expect(await recheck()).toEqual({ outcome: 'gone', reason: 'invalid_grant' });
   });
 
   it('keeps no refresh token where the provider requires consent for one, and none was requested', async () => {
-    const settings = oidcSettings(op.issuer, {
-      scopes: ['openid', 'profile', 'email', 'offline_access'],
-    });
+    const settings = oidcSettings(op.issuer, { scopes: SCOPES });
     const provider = new OidcProvider(settings, new Runtime(), DIRECT, PATIENT_LIMITS);
-    await op.setAccount({ ...ALICE });
+    await op.setGroups('alice', []);
     const request = authorizationRequest();
-    const returned = await op.logIn(await provider.authorizationUrl(request), 'alice');
+    const returned = await logIn(await provider.authorizationUrl(request));
     expect(await provider.exchange(returned, request)).toMatchObject({ credentials: null });
   });
 });

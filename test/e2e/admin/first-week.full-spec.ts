@@ -6,11 +6,12 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { parse } from 'yaml';
+import { CLIENT } from '../../fakes/openid-provider.js';
 import { CLI, createCliUser } from '../../fixtures/programs/cli-fixture.js';
 import { freePort } from '../../fixtures/programs/service-process.js';
 import { startServer, type Server } from '../../fixtures/programs/server-fixture.js';
 import { createStore } from '../../fixtures/programs/store-fixture.js';
-import { startOidc } from '../../fixtures/oidc-provider-fixture.js';
+import { Oidc } from '../../fixtures/oidc-provider-fixture.js';
 import { callbackOf } from '../../fixtures/provider-login-fixture.js';
 
 const run = promisify(execFile);
@@ -59,7 +60,7 @@ for (const [name, script] of Object.entries(programs)) {
   await writeFile(join(work, 'bin', name), `#!/bin/sh\nexec ${script}\n`, { mode: 0o755 });
 }
 const store = await createStore();
-const oidc = await startOidc([`${addressOf(0)}/v1/oauth/okta/callback`]);
+const oidc = await Oidc.start([`${addressOf(0)}/v1/oauth/okta/callback`]);
 const colleague = await createCliUser();
 
 afterAll(async () => {
@@ -101,7 +102,7 @@ describe('docs/first-week.md', () => {
         HOME: work,
         DATABASE_URL: store.databaseUrl ?? '',
         REDIS_URL: 'redis://127.0.0.1:1',
-        OKTA_CLIENT_SECRET: oidc.clientSecret,
+        OKTA_CLIENT_SECRET: CLIENT.secret,
       },
     });
     return stdout;
@@ -110,7 +111,7 @@ describe('docs/first-week.md', () => {
   /** Starts the server as the chart does with the values of the section. */
   async function start(heading: string): Promise<void> {
     const { config, providers } = parse(blocksOf(heading, 'yaml')[0] ?? '') as Values;
-    const entries = providers?.list.map((one) => ({ ...one, clientSecret: oidc.clientSecret }));
+    const entries = providers?.list.map((one) => ({ ...one, clientSecret: CLIENT.secret }));
     const env = {
       ...Object.fromEntries(Object.entries(config).map(([name, value]) => [name, String(value)])),
       ...(entries && { AUTH_PROVIDERS_CONFIG_JSON: JSON.stringify(entries) }),

@@ -8,7 +8,7 @@ import {
   type Login,
 } from '../../helpers/client.js';
 import type { Row } from './covering-array.js';
-import { CLIENT, FakeOpenIdProvider } from '../../fakes/openid-provider.js';
+import { FakeOpenIdProvider } from '../../fakes/openid-provider.js';
 import { createStore } from '../../fixtures/programs/store-fixture.js';
 import { startServer, type Server } from '../../fixtures/programs/server-fixture.js';
 import { freePort } from '../../fixtures/programs/service-process.js';
@@ -44,8 +44,7 @@ const start = (
   { port, store, oidc }: Pick<Deployment, 'port' | 'store' | 'oidc'>,
 ): Promise<Server> => {
   const { AUTH_PROVIDERS_CONFIG_JSON: provider = '', ...variables } = row;
-  const client = { issuer: oidc.issuer, clientId: CLIENT.id, clientSecret: CLIENT.secret };
-  const entry = providerEntry('okta', client);
+  const entry = providerEntry('okta', oidc);
   const open = { ...entry, allow: {} };
   const providers = { none: [], restricted: [entry] }[provider] ?? [open];
   const env = {

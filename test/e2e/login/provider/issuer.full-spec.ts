@@ -9,7 +9,7 @@ import {
 import { startServer } from '../../../fixtures/programs/server-fixture.js';
 import { runSql } from '../../../fixtures/programs/services-fixture.js';
 import { waitFor } from '../../../helpers/wait.js';
-import { startOidc } from '../../../fixtures/oidc-provider-fixture.js';
+import { Oidc } from '../../../fixtures/oidc-provider-fixture.js';
 import {
   begin,
   beginConnect,
@@ -36,7 +36,7 @@ const NOT_ELIGIBLE = { status: 403, code: 'not-eligible' };
 
 const fixture = await startLoginFixture({ env: KEYLESS });
 let server = fixture.server;
-const other = await startOidc([`${server.url}/v1/oauth/okta/callback`]);
+const other = await Oidc.start([`${server.url}/v1/oauth/okta/callback`]);
 afterAll(async () => {
   await server.stop();
   await other.stop();
@@ -58,10 +58,7 @@ const withOkta =
   (entries: Entry[]): Entry[] =>
     entries.map((entry) => (entry['id'] === 'okta' ? { ...entry, ...more } : entry));
 
-const atOther = (more: Entry = {}) => {
-  const { issuer, clientId, clientSecret } = other;
-  return withOkta({ issuer, clientId, clientSecret, ...more });
-};
+const atOther = (more: Entry = {}) => withOkta({ issuer: other.issuer, ...more });
 const asBefore = (entries: Entry[]): Entry[] => entries;
 
 async function keyless(user: string): Promise<Answer> {

@@ -10,6 +10,7 @@ import {
   hashOf,
   loginThrough,
   params,
+  providerEntry,
   RETURN_BASE,
   startLoginFixture,
 } from '../../../fixtures/provider-login-fixture.js';
@@ -198,13 +199,12 @@ const KEYLESS = {
 
 describe('a server without its own address and without a web app', () => {
   it('starts, advertises no OAuth, and answers with oauth-not-configured', async () => {
-    const entry = { id: 'okta', type: 'oidc', issuer: fixture.oidc.issuer };
-    const client = { clientId: fixture.oidc.clientId, clientSecret: fixture.oidc.clientSecret };
+    const entry = providerEntry('okta', fixture.oidc);
     const unconfigured = await startServer({
       env: {
         ...KEYLESS,
         AUTH_SIGNUP_PROVIDERS: 'okta',
-        AUTH_PROVIDERS_CONFIG_JSON: JSON.stringify([{ ...entry, ...client }]),
+        AUTH_PROVIDERS_CONFIG_JSON: JSON.stringify([entry]),
       },
     });
     try {
