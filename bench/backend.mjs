@@ -60,6 +60,27 @@ async function actAs(token, method, url, path, refusals = 0) {
   return refusals;
 }
 
+/**
+ * Times how long people who leave keep access: an operator disables one after the other.
+ *
+ * @param {{closed: Promise<unknown>, isOpen: () => boolean}[][]} connections of each person
+ * @returns {Promise<number[]>} ms until the last connection of each was closed
+ */
+export async function timeLeavers(people, connections, disable) {
+  const times = [];
+  for (const [index, { accountId }] of people.entries()) {
+    const begun = performance.now();
+    await Promise.all([disable(accountId), ...connections[index].map(({ closed }) => closed)]);
+    times.push(performance.now() - begun);
+    const others = connections.slice(index + 1).flat();
+    const wrong = others.filter(({ isOpen }) => !isOpen()).length;
+    if (wrong > 0) {
+      throw new Error(`${wrong} connections of other people were closed.`);
+    }
+  }
+  return times;
+}
+
 /** The package of the guard, as `npm run build` makes it. @param {'index' | 'testing'} entry */
 export function importGuard({ dist }, entry) {
   return import(pathToFileURL(join(dist, `npm/guard/packages/guard/${entry}.js`)).href);

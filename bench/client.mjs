@@ -33,6 +33,16 @@ export async function request(url, method, path, options) {
   return body;
 }
 
+/** A request with a form, by default to the token endpoint. */
+export function formOf(fields, path = '/v1/oauth/token', headers = {}) {
+  return {
+    path,
+    method: 'POST',
+    headers: { 'content-type': 'application/x-www-form-urlencoded', ...headers },
+    body: new URLSearchParams(fields).toString(),
+  };
+}
+
 /** The header of a bearer token. */
 export function bearer(token) {
   return { authorization: `Bearer ${token}` };

@@ -25,6 +25,12 @@ export function ratioRow({ rounds, field, ...about }) {
   return row({ ...about, limit, gatehouse, rounds });
 }
 
+/** Builds the row of a p99 without a limit. @param {number[]} times in ms */
+export function p99Row({ work, times, ...bars }) {
+  const note = `median ${median(times).toFixed(1)} ms`;
+  return row({ work, unit: 'ms', gatehouse: quantile(times, 0.99), note, rounds: times, ...bars });
+}
+
 /** Measures both sides in turn. @param {() => Promise<T>} limit @param {() => Promise<T>} gatehouse @template T */
 export async function inTurn(count, limit, gatehouse) {
   const rounds = { limit: [], gatehouse: [] };

@@ -9,18 +9,18 @@ import {
   importGuard,
   startRelay,
   startWithBackend,
+  timeLeavers,
 } from '../backend.mjs';
-import { bearer, signUp, signUpAll } from '../client.mjs';
+import { bearer, formOf, signUp, signUpAll } from '../client.mjs';
 import { compareHttp, compareRequests } from '../compare-http.mjs';
 import { backendToken, basic, exchangeForm, runSql } from '../fixtures.mjs';
 import { startGatehouse } from '../gatehouse.mjs';
 import { memoryOf, peakBytes, PROBE } from '../processes.mjs';
-import { inTurn, median, quantile, ratioRow, row } from '../report.mjs';
+import { inTurn, median, p99Row, quantile, ratioRow, row } from '../report.mjs';
 import { databaseOf, listsOf, loginsAt, REPEATABLE, startUsed } from './http.mjs';
 
 const ACCOUNTS = 20;
 const ISSUER = 'https://gate.example';
-const FORM = 'application/x-www-form-urlencoded';
 const MEBIBYTE = 1024 * 1024;
 
 /** Backends: their tokens, their questions about them, and what they learn of sessions that end. */
@@ -52,12 +52,7 @@ function exchange(context, env) {
       }));
       return {
         limitInput: databaseOf(context, { issuer: ISSUER, accounts }),
-        requests: accounts.map(({ token }) => ({
-          path: '/v1/oauth/token',
-          method: 'POST',
-          headers: { 'content-type': FORM },
-          body: new URLSearchParams(exchangeForm(token, BACKEND)).toString(),
-        })),
+        requests: accounts.map(({ token }) => formOf(exchangeForm(token, BACKEND))),
       };
     },
   });
@@ -94,12 +89,9 @@ async function questions(context, env, secret) {
       path: `/v1/oauth/forward-auth/${BACKEND}/channel`,
       headers: bearer(token),
     })),
-    await compare('`POST /v1/oauth/introspect`', 0.6, (token) => ({
-      path: '/v1/oauth/introspect',
-      method: 'POST',
-      headers: { 'content-type': FORM, ...basic(BACKEND, secret) },
-      body: new URLSearchParams({ token }).toString(),
-    })),
+    await compare('`POST /v1/oauth/introspect`', 0.6, (token) =>
+      formOf({ token }, '/v1/oauth/introspect', basic(BACKEND, secret)),
+    ),
   ];
   await server.stop();
   return rows;
@@ -162,34 +154,28 @@ async function leavers(context) {
     return { accountId, token: await backendToken({ url }, token, BACKEND) };
   });
   const sockets = await Promise.all(
-    Array.from({ length: SOCKETS }, (_, index) =>
-      relays[index % RELAYS].open(people[index % PEOPLE].token),
+    people.map(({ token }, index) =>
+      Promise.all(
+        Array.from({ length: SOCKETS / PEOPLE }, (_, at) =>
+          openSocket(relays[(index + at) % RELAYS], token),
+        ),
+      ),
     ),
   );
-  const times = [];
-  for (const [index, { accountId }] of people.entries()) {
-    const own = sockets.filter((_, at) => at % PEOPLE === index);
-    const closed = Promise.all(own.map((socket) => once(socket, 'close')));
-    const begun = performance.now();
-    await Promise.all([disable(accountId), closed]);
-    times.push(performance.now() - begun);
-    const others = sockets.filter((_, at) => at % PEOPLE > index);
-    const wrong = others.filter(({ readyState }) => readyState !== WebSocket.OPEN).length;
-    if (wrong > 0) {
-      throw new Error(`${wrong} sockets of other people were closed.`);
-    }
-  }
+  const times = await timeLeavers(people, sockets, disable);
   relays.forEach((relay) => relay.kill('SIGTERM'));
   await gatehouse.stop();
-  return row({
+  return p99Row({
     work: `a person is disabled, until the last of ${SOCKETS / PEOPLE} sockets of ${SOCKETS} at ${RELAYS} relays is closed, p99`,
-    unit: 'ms',
-    gatehouse: quantile(times, 0.99),
+    times,
     least: 250,
     goal: 100,
-    note: `median ${median(times).toFixed(0)} ms`,
-    rounds: times,
   });
+}
+
+async function openSocket(relay, token) {
+  const socket = await relay.open(token);
+  return { closed: once(socket, 'close'), isOpen: () => socket.readyState === WebSocket.OPEN };
 }
 
 const PER_SECOND = 10_000 / 60;

@@ -4,7 +4,7 @@ import { request, signUp, signUpAll } from '../client.mjs';
 import { runSql } from '../fixtures.mjs';
 import { startGatehouse } from '../gatehouse.mjs';
 import { ask, cpuTimeMs, memoryOf, PROBE, startLimit, startLoad } from '../processes.mjs';
-import { inTurn, median, medianOf, quantile, ratioRow, row } from '../report.mjs';
+import { inTurn, median, medianOf, p99Row, ratioRow, row } from '../report.mjs';
 
 const SETTLE_MS = 500;
 
@@ -112,15 +112,7 @@ function waitRows(before, after, idle, times) {
   const work = (what) => `${WAITS} calls that wait for an answer: ${what}`;
   const perWait = (field) => (after[field] - before[field]) / WAITS / 1024;
   return [
-    row({
-      work: work('from an answer to the woken call, p99'),
-      unit: 'ms',
-      gatehouse: quantile(times, 0.99),
-      least: 250,
-      goal: 50,
-      rounds: times,
-      note: `median ${median(times).toFixed(1)} ms`,
-    }),
+    p99Row({ work: work('from an answer to the woken call, p99'), times, least: 250, goal: 50 }),
     row({
       work: work('resident memory of each'),
       unit: 'KiB',

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { createServer, get } from 'node:http';
 import { decodeJwt } from 'jose';
-import { describeBackend, importGuard, startWithBackend } from '../backend.mjs';
-import { bearer, signUp, signUpAll } from '../client.mjs';
+import { describeBackend, importGuard, startWithBackend, timeLeavers } from '../backend.mjs';
+import { bearer, formOf, signUp, signUpAll } from '../client.mjs';
 import { compareHttp } from '../compare-http.mjs';
 import {
   exchangeForm,
@@ -13,11 +13,10 @@ import {
   refresh,
 } from '../fixtures.mjs';
 import { memoryOf, PROBE } from '../processes.mjs';
-import { median, quantile, row } from '../report.mjs';
+import { p99Row, row } from '../report.mjs';
 import { databaseOf, loginsAt, REPEATABLE, startUsed } from './http.mjs';
 
 const ISSUER = 'https://gate.example';
-const FORM = 'application/x-www-form-urlencoded';
 const MEBIBYTE = 1024 * 1024;
 /** The backend of programs, by the id that its fixture has. */
 const WITHOUT_PROGRAMS = { id: 'notes' };
@@ -93,15 +92,6 @@ function logins(context) {
   });
 }
 
-function formOf(fields) {
-  return {
-    path: '/v1/oauth/token',
-    method: 'POST',
-    headers: { 'content-type': FORM },
-    body: new URLSearchParams(fields).toString(),
-  };
-}
-
 function refreshForm(token) {
   return { grant_type: 'refresh_token', client_id: INSPECTOR.id, refresh_token: token };
 }
@@ -138,14 +128,11 @@ async function grants(context) {
   const kept = (await memoryOf(gatehouse)).inUse - before.inUse;
   await gatehouse.stop();
   return [
-    row({
+    p99Row({
       work: 'a program is authorized, approved and has its token: three requests one after another, p99',
-      unit: 'ms',
-      gatehouse: quantile(times, 0.99),
+      times,
       least: 100,
       goal: 30,
-      note: `median ${median(times).toFixed(1)} ms`,
-      rounds: times,
     }),
     row({
       work: `${count * GRANTS_OF_PERSON} grants of ${count} people, refreshed once: heap and buffers that stay`,
@@ -193,27 +180,14 @@ async function leavers(context) {
   const streams = await Promise.all(
     people.map(({ programs }) => openStreams(instances, programs[0].access)),
   );
-  const times = [];
-  for (const [index, { accountId }] of people.entries()) {
-    const begun = performance.now();
-    await Promise.all([disable(accountId), ...streams[index].map(({ closed }) => closed)]);
-    times.push(performance.now() - begun);
-    const others = streams.slice(index + 1).flat();
-    const wrong = others.filter(({ isOpen }) => !isOpen()).length;
-    if (wrong > 0) {
-      throw new Error(`${wrong} streams of other people were closed.`);
-    }
-  }
+  const times = await timeLeavers(people, streams, disable);
   await Promise.all(instances.map(({ close }) => close()));
   await gatehouse.stop();
-  return row({
+  return p99Row({
     work: `a person is disabled, until the last of ${STREAMS} streams of their program of ${PEOPLE * STREAMS} at ${INSTANCES} instances is closed, p99`,
-    unit: 'ms',
-    gatehouse: quantile(times, 0.99),
+    times,
     least: 500,
     goal: 250,
-    note: `median ${median(times).toFixed(0)} ms`,
-    rounds: times,
   });
 }
 
