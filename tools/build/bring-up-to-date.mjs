@@ -1,14 +1,16 @@
 import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync, statSync, rmSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 const WORK = '.build-';
 const SPEC = /spec\.ts$/;
 const ONE_DAY_MS = 86_400_000;
+const RETRY_MS = 100;
 const NEVER_BUILT = { digest: '', files: [], old: {} };
 
 export async function bringUpToDate(target, { isForced = false, now = Date.now(), onBuild } = {}) {
@@ -131,8 +133,8 @@ function filesIn(folder) {
 }
 
 /**
- * Runs the action while no other process does so for the same folder, by a Unix socket, which also
- * a crash closes. Simultaneous builds would be correct, but wasteful.
+ * Runs the action while no other process does so for the same folder: it listens on a Unix socket, which ends with it.
+ * Simultaneous builds would be correct, but wasteful.
  * @template T
  * @param {string} folder
  * @param {() => Promise<T>} action
@@ -142,48 +144,33 @@ async function oneAtATime(folder, action) {
   const digest = createHash('sha256').update(folder).digest('hex').slice(0, 16);
   // Socket paths are limited to about 107 bytes; a checkout may be deeper than that.
   const path = join(tmpdir(), `gatehouse-build-${digest}.sock`);
-  let lock = await listen(path);
-  while (lock === null) {
-    await endOfHolder(path);
-    lock = await listen(path);
+  const lock = createServer();
+  while (!(await isListening(lock, path))) {
+    await sleep(RETRY_MS);
   }
   try {
     return await action();
   } finally {
-    lock.server.close();
-    lock.waiting.forEach((socket) => socket.destroy());
+    lock.close();
   }
 }
 
-async function listen(path) {
-  const waiting = new Set();
-  const server = createServer((socket) => {
-    waiting.add(socket);
-    socket.on('error', () => undefined).on('close', () => waiting.delete(socket));
-  });
+async function isListening(lock, path) {
   try {
-    server.listen(path);
-    await once(server, 'listening');
-    return { server, waiting };
+    await once(lock.listen(path), 'listening');
+    return true;
   } catch (error) {
-    if (error.code === 'EADDRINUSE') {
-      return null;
+    if (error.code !== 'EADDRINUSE') {
+      throw error;
     }
-    throw error;
   }
-}
-
-/** Resolves when no process listens there. */
-async function endOfHolder(path) {
-  const socket = connect(path);
-  try {
-    await once(socket, 'connect');
-    socket.resume();
-    await once(socket, 'close');
-  } catch (error) {
-    if (error.code === 'ECONNREFUSED') {
+  const holder = connect(path);
+  await once(holder, 'connect').catch(({ code }) => {
+    if (code === 'ECONNREFUSED') {
       // The process was killed, and its socket remained.
       rmSync(path, { force: true });
     }
-  }
+  });
+  holder.destroy();
+  return false;
 }
