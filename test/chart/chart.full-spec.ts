@@ -3,13 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { helmBinary, type HelmMajor } from './binaries.js';
 import * as chart from './render.js';
-import { FEATURES } from './feature-values.js';
+import { DATABASE, FEATURES } from './feature-values.js';
 import { validateValues } from './validate.js';
 
 const { at, CHART, find } = chart;
 const FILES = [...chart.VALUES_FILES];
 const MAJORS: readonly HelmMajor[] = [3, 4];
-const helm = new Map<HelmMajor, string>();
+const helm = { 3: await helmBinary(3), 4: await helmBinary(4) };
 /** Text by the name of the file. */
 const texts = new Map<HelmMajor, ReadonlyMap<string, string>>();
 /** By the name of the file, with Helm 4. */
@@ -18,8 +18,7 @@ const rendered = new Map<string, chart.Manifest[]>();
 beforeAll(async () => {
   const values = FILES.map(([, path]) => chart.valuesIn(path));
   for (const major of MAJORS) {
-    helm.set(major, await helmBinary(major));
-    const all = await chart.templateAll(binary(major), values);
+    const all = await chart.templateAll(helm[major], values);
     texts.set(major, new Map(FILES.map(([name], index) => [name, all[index]!])));
   }
   for (const [name] of FILES) {
@@ -29,7 +28,7 @@ beforeAll(async () => {
 
 describe.each(MAJORS)('the chart with Helm %i', (major) => {
   it.each(FILES)('passes the strict lint with %s', async (_name, path) => {
-    const result = await chart.runHelm(binary(major), ['lint', '--strict', CHART, '-f', path]);
+    const result = await chart.runHelm(helm[major], ['lint', '--strict', CHART, '-f', path]);
     expect(result).toMatchObject({ code: 0 });
   });
 
@@ -41,7 +40,7 @@ describe.each(MAJORS)('the chart with Helm %i', (major) => {
     await cp(CHART, join(parent, 'charts/gatehouse'), { recursive: true });
     await writeFile(join(parent, 'Chart.yaml'), JSON.stringify(about));
     await writeFile(join(parent, 'values.yaml'), JSON.stringify({ gatehouse }));
-    const { stdout, stderr } = await chart.runHelm(binary(major), ['template', 'gate', parent]);
+    const { stdout, stderr } = await chart.runHelm(helm[major], ['template', 'gate', parent]);
     await rm(parent, { recursive: true });
     expect(stderr).toBe('');
     const text = stdout.replaceAll('# Source: parent/charts/', '# Source: ');
@@ -118,8 +117,7 @@ describe('the objects of the chart', () => {
       'https://a.example,https://b.example,',
     ],
   ])('permits logins with %j at the address of the Service', async (config, before) => {
-    const { stdout } = await chart.templateWith(binary(4), { config });
-    const manifests = chart.manifestsIn(stdout);
+    const manifests = await chart.manifestsWith(helm[4], { config });
     const pod = at(find(manifests, 'Pod'), 'spec.containers.0.env.0');
     const origins = at(find(manifests, 'ConfigMap'), 'data.SERVICE_LOGIN_ORIGINS');
     expect(pod).toMatchObject({
@@ -131,8 +129,7 @@ describe('the objects of the chart', () => {
 
   it('restarts the pods when the configuration changes', async () => {
     const checksum = async (values: chart.JsonObject) => {
-      const { stdout } = await chart.templateWith(binary(4), values);
-      const deployment = find(chart.manifestsIn(stdout), 'Deployment');
+      const deployment = find(await chart.manifestsWith(helm[4], values), 'Deployment');
       return (at(deployment, 'spec.template.metadata.annotations') as chart.JsonObject)[
         'checksum/config'
       ];
@@ -162,7 +159,7 @@ describe('client certificates', () => {
       'nginx.ingress.kubernetes.io/auth-tls-pass-certificate-to-upstream': 'true',
     });
     const path = chart.VALUES_FILES.get('mtls-ingress-nginx') ?? '';
-    expect(await chart.notes(binary(4), path)).toContain('passes on headers that the client made');
+    expect(await chart.notes(helm[4], path)).toContain('passes on headers that the client made');
   });
 
   it.each([
@@ -171,9 +168,7 @@ describe('client certificates', () => {
     ['aws-alb', 'Ingress', 'mutual-authentication', '"trustStore":"arn:a"'],
   ] as const)('forwards certificates with %s', async (proxy, kind, annotation, value) => {
     const values = FEATURES[`certificates from ${proxy}`];
-    const { stdout, stderr } = await chart.templateWith(binary(4), values);
-    expect(stderr).toBe('');
-    const manifests = chart.manifestsIn(stdout);
+    const manifests = await chart.manifestsWith(helm[4], values);
     find(manifests, kind);
     const annotations = Object.entries(
       at(find(manifests, 'Ingress'), 'metadata.annotations') as chart.JsonObject,
@@ -184,11 +179,7 @@ describe('client certificates', () => {
 
 describe('the metrics', () => {
   const PEER = { podSelector: { matchLabels: { app: 'prometheus' } } };
-  const render = async (values: chart.JsonObject): Promise<chart.Manifest[]> => {
-    const { stdout, stderr } = await chart.templateWith(binary(4), values);
-    expect(stderr).toBe('');
-    return chart.manifestsIn(stdout);
-  };
+  const render = (values: chart.JsonObject) => chart.manifestsWith(helm[4], values);
   const metricsRules = (manifests: chart.Manifest[]): chart.Json[] =>
     (at(find(manifests, 'NetworkPolicy'), 'spec.ingress') as chart.Json[]).filter(
       (rule) => at(rule, 'ports.0.port') === 'metrics',
@@ -236,7 +227,7 @@ describe('the metrics', () => {
   it('warns of metrics that no peer or every pod can read', async () => {
     const path = chart.VALUES_FILES.get('values') ?? '';
     const notesWith = (...values: string[]): Promise<string> =>
-      chart.notes(binary(4), path, ...values.flatMap((value) => ['--set', value]));
+      chart.notes(helm[4], path, ...values.flatMap((value) => ['--set', value]));
     const closed = 'networkPolicy.metricsFrom is empty';
     const open = 'reads the metrics';
     const [off, on, unguarded] = await Promise.all([
@@ -304,14 +295,11 @@ describe('the migration Job', () => {
 
   it('receives the variables of extraEnv for other programs, and no policy of it', async () => {
     const extraEnv = ['NODE_EXTRA_CA_CERTS', 'PGSSLROOTCERT', 'METRICS_PORT', 'OTEL_SDK_DISABLED'];
-    const { stdout } = await chart.templateWith(binary(4), {
-      secrets: {
-        DATABASE_URL: { existingSecret: 'a' },
-        SERVICE_MASTER_SECRET: { existingSecret: 'a' },
-      },
+    const manifests = await chart.manifestsWith(helm[4], {
+      secrets: DATABASE,
       extraEnv: extraEnv.map((name) => ({ name, value: '1' })),
     });
-    const container = at(find(chart.manifestsIn(stdout), 'Job'), 'spec.template.spec.containers.0');
+    const container = at(find(manifests, 'Job'), 'spec.template.spec.containers.0');
     expect((at(container, 'env') as chart.JsonObject[]).map(({ name }) => name)).toEqual([
       ...[
         'DATABASE_URL_FILE',
@@ -340,8 +328,4 @@ function textOf(major: HelmMajor, name: string): string {
 
 function manifestsOf(name: string): chart.Manifest[] {
   return rendered.get(name) ?? [];
-}
-
-function binary(major: HelmMajor): string {
-  return helm.get(major) ?? 'helm';
 }

@@ -2,22 +2,13 @@ import { mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
 import { useCliUser } from '../fixtures/programs/cli-fixture.js';
 import { helmBinary } from './binaries.js';
+import { DATABASE, KEYLESS, OKTA, PUBLIC } from './feature-values.js';
 import * as chart from './render.js';
 import { checkContainer, mountFiles } from './server-pod.js';
 
 const helm = await helmBinary(4);
 const user = useCliUser();
 
-const DATABASE = {
-  DATABASE_URL: { existingSecret: 'gatehouse' },
-  SERVICE_MASTER_SECRET: { existingSecret: 'gatehouse' },
-};
-const PUBLIC = { SERVICE_PUBLIC_URL: 'https://gate.example.org' };
-const OKTA = { id: 'okta', type: 'oidc', issuer: 'https://acme.example', clientId: 'gatehouse' };
-const KEYLESS = {
-  SERVICE_FEATURE_ENCRYPTION__STORAGE_POLICY: 'optional',
-  SERVICE_FEATURE_E2EE__KEYLESS_ACCOUNTS_ENABLED: true,
-};
 const RELAY = {
   list: [{ id: 'relay', resource: 'https://relay.example.org' }],
   clientSecrets: { relay: { existingSecret: 'a' } },
@@ -142,12 +133,12 @@ it.each<[string, chart.JsonObject, number, readonly string[]]>([
 });
 
 it('runs before the migrations, and after the init containers of the values', async () => {
-  const { stdout } = await chart.templateWith(helm, {
+  const manifests = await chart.manifestsWith(helm, {
     secrets: DATABASE,
     migrations: { mode: 'initContainer' },
     extraInitContainers: [{ name: 'secrets', image: 'agent:1' }],
   });
-  const pod = chart.at(chart.find(chart.manifestsIn(stdout), 'Deployment'), 'spec.template.spec');
+  const pod = chart.at(chart.find(manifests, 'Deployment'), 'spec.template.spec');
   const names = (chart.at(pod, 'initContainers') as chart.JsonObject[]).map(({ name }) => name);
   expect(names).toEqual(['secrets', 'config-check', 'migrate']);
 });

@@ -14,8 +14,8 @@ afterAll(() => server?.stop());
 
 it('serves each address family of the machine with the addresses of the chart', async () => {
   const values = FEATURES['two address families, hooks and labels'];
-  const { stdout } = await chart.templateWith(await helmBinary(4), values);
-  const config = chart.find(chart.manifestsIn(stdout), 'ConfigMap')['data'] as {
+  const manifests = await chart.manifestsWith(await helmBinary(4), values);
+  const config = chart.find(manifests, 'ConfigMap')['data'] as {
     readonly [name: string]: string;
   };
   const { HOST = '', METRICS_HOST = '' } = config;

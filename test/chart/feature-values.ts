@@ -1,8 +1,24 @@
 import type { JsonObject } from './render.js';
 
-const DATABASE = {
+export const DATABASE = {
   DATABASE_URL: { existingSecret: 'gatehouse' },
   SERVICE_MASTER_SECRET: { existingSecret: 'gatehouse' },
+};
+export const OKTA = {
+  id: 'okta',
+  type: 'oidc',
+  issuer: 'https://acme.example',
+  clientId: 'gatehouse',
+};
+export const PUBLIC = { SERVICE_PUBLIC_URL: 'https://gate.example.org' };
+export const KEYLESS = {
+  SERVICE_FEATURE_ENCRYPTION__STORAGE_POLICY: 'optional',
+  SERVICE_FEATURE_E2EE__KEYLESS_ACCOUNTS_ENABLED: true,
+};
+export const FORWARDED = {
+  trustedProxies: ['10.0.0.0/8'],
+  caSecret: 'client-ca',
+  createProxyConfig: true,
 };
 const TOKEN = { name: 'prometheus', key: 'token' };
 const LABELS = {
@@ -24,14 +40,11 @@ export const FEATURES = {
     metrics: { enabled: true, serviceMonitor: { enabled: true, labels: LABELS } },
   },
   'signals with secrets of the chart and of others': {
-    config: { SERVICE_PUBLIC_URL: 'https://gate.example.org' },
+    config: PUBLIC,
     providers: {
       list: [
         {
-          id: 'okta',
-          type: 'oidc',
-          issuer: 'https://acme.example',
-          clientId: 'gatehouse',
+          ...OKTA,
           signals: {
             scim: { match: 'externalId' },
             sharedSignals: { transmitter: 'https://acme.example', delivery: 'poll' },
@@ -128,7 +141,7 @@ export const FEATURES = {
   },
   'a migration Job that ends': { secrets: DATABASE, migrations: { ttlSecondsAfterFinished: 600 } },
   'resource servers': {
-    config: { SERVICE_PUBLIC_URL: 'https://gate.example.org' },
+    config: PUBLIC,
     resourceServers: {
       list: [
         {
@@ -176,10 +189,7 @@ export const FEATURES = {
 function forwardedBy(proxy: string): JsonObject {
   const forwarded = { proxy, trustedProxies: ['10.0.0.1'], createProxyConfig: true };
   return {
-    config: {
-      SERVICE_FEATURE_ENCRYPTION__STORAGE_POLICY: 'optional',
-      SERVICE_FEATURE_E2EE__KEYLESS_ACCOUNTS_ENABLED: true,
-    },
+    config: KEYLESS,
     ingress: { enabled: true, hosts: ['gate.example.org'] },
     mtls: {
       enabled: true,

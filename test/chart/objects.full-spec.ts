@@ -6,23 +6,18 @@ import { readProgramClients } from '../../src/server/config/resource-servers/pro
 import { readResourceServers } from '../../src/server/config/resource-servers/resource-servers-file.js';
 import { readVersion } from '../../src/common/version.js';
 import { helmBinary } from './binaries.js';
-import { FEATURES } from './feature-values.js';
+import { DATABASE, FEATURES } from './feature-values.js';
 import * as chart from './render.js';
 
 const { at, find } = chart;
-const DATABASE = {
-  DATABASE_URL: { existingSecret: 'gatehouse' },
-  SERVICE_MASTER_SECRET: { existingSecret: 'gatehouse' },
-};
 
 const helm = await helmBinary(4);
+const render = (values: chart.JsonObject) => chart.manifestsWith(helm, values);
 
 describe('the objects of the chart, depending on the values', () => {
   it('keeps the labels of the chart, regardless of the values', async () => {
-    const { stdout, stderr } = await chart.templateWith(helm, FEATURES['labels of its own']);
-    expect(stderr).toBe('');
     // The parser refuses a repeated key.
-    const manifests = chart.manifestsIn(stdout);
+    const manifests = await render(FEATURES['labels of its own']);
     for (const { metadata, ...rest } of manifests) {
       const own = {
         'app.kubernetes.io/name': 'gatehouse',
@@ -47,17 +42,14 @@ describe('the objects of the chart, depending on the values', () => {
 
   it('pulls the image from the registry of the values, with the secrets of all charts', async () => {
     const image = { registry: 'registry.example.org:5000', repository: 'acme/gatehouse', tag: '1' };
-    const render = async (values: chart.JsonObject): Promise<chart.Json | undefined> =>
-      at(
-        find(chart.manifestsIn((await chart.templateWith(helm, values)).stdout), 'Deployment'),
-        'spec.template.spec',
-      );
-    const own = await render({ image, imagePullSecrets: [{ name: 'own' }] });
+    const podWith = async (values: chart.JsonObject): Promise<chart.Json | undefined> =>
+      at(find(await render(values), 'Deployment'), 'spec.template.spec');
+    const own = await podWith({ image, imagePullSecrets: [{ name: 'own' }] });
     expect(own).toMatchObject({
       containers: [{ image: 'registry.example.org:5000/acme/gatehouse:1' }],
       imagePullSecrets: [{ name: 'own' }],
     });
-    const shared = await render({
+    const shared = await podWith({
       image,
       imagePullSecrets: [{ name: 'own' }],
       global: {
@@ -74,9 +66,7 @@ describe('the objects of the chart, depending on the values', () => {
 
   it('mounts the secrets of signals as files, which the providers file names', async () => {
     const values = FEATURES['signals with secrets of the chart and of others'];
-    const { stdout, stderr } = await chart.templateWith(helm, values);
-    expect(stderr).toBe('');
-    const manifests = chart.manifestsIn(stdout);
+    const manifests = await render(values);
     const file = at(find(manifests, 'ConfigMap', 'providers'), 'data') as chart.JsonObject;
     expect(JSON.parse(String(file['providers.json']))).toMatchObject([
       {
@@ -116,33 +106,27 @@ describe('the objects of the chart, depending on the values', () => {
 
   it('configures the load balancer by the values', async () => {
     const { service } = FEATURES['a load balancer'];
-    const { stdout } = await chart.templateWith(helm, { service });
-    const manifests = chart.manifestsIn(stdout);
+    const manifests = await render({ service });
     expect(at(find(manifests, 'Service'), 'spec')).toMatchObject(service);
     const inside = { ...service, type: 'ClusterIP' };
-    const plain = await chart.templateWith(helm, { service: inside });
-    expect(Object.keys(at(find(chart.manifestsIn(plain.stdout), 'Service'), 'spec') ?? {})).toEqual(
-      ['type', 'selector', 'ports'],
-    );
+    const plain = find(await render({ service: inside }), 'Service');
+    expect(Object.keys(at(plain, 'spec') ?? {})).toEqual(['type', 'selector', 'ports']);
   });
 
   it('requests the memory of the first start only with the embedded database', async () => {
-    const { stdout } = await chart.templateWith(helm, { secrets: DATABASE });
-    const requestOf = (manifests: chart.Manifest[]): chart.Json | undefined =>
+    const requestWith = async (values: chart.JsonObject): Promise<chart.Json | undefined> =>
       at(
-        find(manifests, 'Deployment'),
+        find(await render(values), 'Deployment'),
         'spec.template.spec.containers.0.resources.requests.memory',
       );
-    const embedded = await chart.templateWith(helm, {});
-    expect(requestOf(chart.manifestsIn(embedded.stdout))).toBe('1Gi');
-    expect(requestOf(chart.manifestsIn(stdout))).toBe('256Mi');
+    expect(await requestWith({})).toBe('1Gi');
+    expect(await requestWith({ secrets: DATABASE })).toBe('256Mi');
   });
 
   it('permits the migration Job the connections of the server, and none from peers', async () => {
     const values = FEATURES['an egress policy'];
     const { rules } = values.networkPolicy.egress;
-    const { stdout } = await chart.templateWith(helm, values);
-    const manifests = chart.manifestsIn(stdout);
+    const manifests = await render(values);
     const job = find(manifests, 'Job');
     const policy = find(manifests, 'NetworkPolicy', 'migrations');
     expect(at(job, 'spec.template.metadata.labels')).toMatchObject(
@@ -163,9 +147,7 @@ describe('the objects of the chart, depending on the values', () => {
     const values = FEATURES['the administration API'];
     const off = await chart.templateWith(helm, {});
     expect(off.stdout).not.toMatch(/-admin|ADMIN_/);
-    const { stdout, stderr } = await chart.templateWith(helm, values);
-    expect(stderr).toBe('');
-    const manifests = chart.manifestsIn(stdout);
+    const manifests = await render(values);
     expect(at(find(manifests, 'ConfigMap'), 'data')).toMatchObject({
       ADMIN_PORT: '3100',
       ADMIN_HOST: '::',
@@ -190,9 +172,7 @@ describe('the objects of the chart, depending on the values', () => {
   });
 
   it('configures backends that the server accepts, with their secrets as files', async () => {
-    const { stdout, stderr } = await chart.templateWith(helm, FEATURES['resource servers']);
-    expect(stderr).toBe('');
-    const manifests = chart.manifestsIn(stdout);
+    const manifests = await render(FEATURES['resource servers']);
     const file = at(find(manifests, 'ConfigMap', 'resource-servers'), 'data') as chart.JsonObject;
     const text = String(file['resource-servers.json']);
     const directory = mkdtempSync(join(tmpdir(), 'gatehouse-chart-'));
@@ -245,9 +225,7 @@ describe('the objects of the chart, depending on the values', () => {
   });
 
   it('serves HTTPS with the certificate of a Secret, to probes, Services and the test', async () => {
-    const { stdout, stderr } = await chart.templateWith(helm, FEATURES['HTTPS on the main port']);
-    expect(stderr).toBe('');
-    const manifests = chart.manifestsIn(stdout);
+    const manifests = await render(FEATURES['HTTPS on the main port']);
     const pod = at(find(manifests, 'Deployment'), 'spec.template.spec');
     for (const probe of ['startupProbe', 'livenessProbe', 'readinessProbe']) {
       const request = { port: 'https', scheme: 'HTTPS' };
@@ -284,9 +262,7 @@ describe('the objects of the chart, depending on the values', () => {
 
   it('makes routes to the administration API that are not those of clients', async () => {
     const values = FEATURES['routes to the administration API'];
-    const { stdout, stderr } = await chart.templateWith(helm, values);
-    expect(stderr).toBe('');
-    const manifests = chart.manifestsIn(stdout);
+    const manifests = await render(values);
     const routes = manifests.filter(({ kind }) => ['Ingress', 'HTTPRoute'].includes(kind));
     expect(routes.map(({ metadata }) => metadata.name)).toEqual(
       expect.arrayContaining(['gate-gatehouse-admin', 'gate-gatehouse-admin']),
@@ -313,9 +289,7 @@ describe('the objects of the chart, depending on the values', () => {
 
   it('passes on address families, hooks, labels and the pods that must be available', async () => {
     const values = FEATURES['two address families, hooks and labels'];
-    const { stdout, stderr } = await chart.templateWith(helm, values);
-    expect(stderr).toBe('');
-    const manifests = chart.manifestsIn(stdout);
+    const manifests = await render(values);
     for (const service of manifests.filter(({ kind }) => kind === 'Service')) {
       expect(at(service, 'spec')).toMatchObject(values.service);
     }
@@ -331,12 +305,7 @@ describe('the objects of the chart, depending on the values', () => {
     expect(budget).toMatchObject({ minAvailable: '50%' });
     expect(budget).not.toHaveProperty('maxUnavailable');
     const preStop = { exec: { command: ['sleep', '5'] } };
-    const own = await chart.templateWith(helm, { lifecycle: { preStop } });
-    expect(
-      at(
-        find(chart.manifestsIn(own.stdout), 'Deployment'),
-        'spec.template.spec.containers.0.lifecycle',
-      ),
-    ).toEqual({ preStop });
+    const own = find(await render({ lifecycle: { preStop } }), 'Deployment');
+    expect(at(own, 'spec.template.spec.containers.0.lifecycle')).toEqual({ preStop });
   });
 });

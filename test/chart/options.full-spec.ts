@@ -2,16 +2,11 @@ import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { helmBinary } from './binaries.js';
-import { FEATURES } from './feature-values.js';
+import { FEATURES, FORWARDED } from './feature-values.js';
 import * as chart from './render.js';
 import { validateValues } from './validate.js';
 
 const { at, find } = chart;
-const FORWARDED = {
-  trustedProxies: ['10.0.0.0/8'],
-  caSecret: 'client-ca',
-  createProxyConfig: true,
-};
 const DATABASE = {
   DATABASE_URL: { existingSecret: '{{ .Release.Name }}-database' },
   SERVICE_MASTER_SECRET: { existingSecret: 'gatehouse' },
@@ -19,11 +14,7 @@ const DATABASE = {
 
 const helm = await helmBinary(4);
 
-async function render(values: chart.JsonObject): Promise<chart.Manifest[]> {
-  const { stdout, stderr } = await chart.templateWith(helm, values);
-  expect(stderr).toBe('');
-  return chart.manifestsIn(stdout);
-}
+const render = (values: chart.JsonObject) => chart.manifestsWith(helm, values);
 
 describe('texts of the values', () => {
   it('evaluates templates in names, host names and annotations of objects', async () => {

@@ -1,3 +1,4 @@
+import { DATABASE, FORWARDED, OKTA, PUBLIC } from './feature-values.js';
 import type { JsonObject } from './render.js';
 
 interface Refusal {
@@ -7,19 +8,8 @@ interface Refusal {
   readonly says: readonly string[];
 }
 
-const DATABASE = {
-  DATABASE_URL: { existingSecret: 'gatehouse' },
-  SERVICE_MASTER_SECRET: { existingSecret: 'gatehouse' },
-};
 const REDIS = { REDIS_URL: { existingSecret: 'gatehouse' } };
-const FORWARDED = {
-  trustedProxies: ['10.0.0.0/8'],
-  caSecret: 'client-ca',
-  createProxyConfig: true,
-};
-const PUBLIC = { SERVICE_PUBLIC_URL: 'https://gate.example.org' };
 const RELAY = { id: 'relay', resource: 'https://relay.example.org' };
-const OKTA = { id: 'okta', type: 'oidc', issuer: 'https://acme.example', clientId: 'gatehouse' };
 
 export const REFUSALS: readonly Refusal[] = [
   {

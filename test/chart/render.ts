@@ -85,6 +85,11 @@ export async function templateWith(helm: string, values: JsonObject): Promise<He
   }
 }
 
+/** Renders the objects of the chart. Fails where Helm reports anything. */
+export async function manifestsWith(helm: string, values: JsonObject): Promise<Manifest[]> {
+  return (await templateAll(helm, [values])).flatMap(manifestsIn);
+}
+
 /** Renders the notes that an administrator reads after an install. */
 export async function notes(helm: string, valuesFile: string, ...more: string[]): Promise<string> {
   const args = ['install', 'gate', CHART, '-f', valuesFile, '--dry-run=client', ...more];

@@ -2,9 +2,9 @@ import { generateKeyPairSync } from 'node:crypto';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { selfSigned } from '../fixtures/certificates-fixture.js';
+import { OKTA } from './feature-values.js';
 import { at, find, type Json, type JsonObject, type Manifest } from './render.js';
 
-const OKTA = { id: 'okta', type: 'oidc', issuer: 'https://acme.example', clientId: 'gatehouse' };
 const SAMPLES: Readonly<Record<string, string>> = {
   DATABASE_URL: 'postgres://gatehouse:secret@db.example.org:5432/gatehouse',
   REDIS_URL: 'redis://redis.example.org:6379',

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { helmBinary } from './binaries.js';
-import { at, find, type JsonObject, manifestsIn, templateWith } from './render.js';
+import { at, find, type JsonObject, manifestsWith } from './render.js';
 import { type Server, startServer } from '../fixtures/programs/server-fixture.js';
 
 const CLI = fileURLToPath(
@@ -14,22 +14,18 @@ const CLI = fileURLToPath(
   ),
 );
 
+const helm = await helmBinary(4);
+
 interface Outcome {
   readonly code: number;
   readonly output: string;
 }
 
 describe('the pod of helm test', () => {
-  let helm: string;
-
-  beforeAll(async () => {
-    helm = await helmBinary(4);
-  });
-
   /** Runs the script of the pod with `gatehouse` as the command of this build, as in the image. */
   async function runPod(config: JsonObject, server: Server): Promise<Outcome> {
-    const { stdout } = await templateWith(helm, { config });
-    const script = at(find(manifestsIn(stdout), 'Pod'), 'spec.containers.0.command.2');
+    const pod = find(await manifestsWith(helm, { config }), 'Pod');
+    const script = at(pod, 'spec.containers.0.command.2');
     const directory = await mkdtemp(join(tmpdir(), 'gatehouse-test-pod-'));
     try {
       const command = `#!/bin/sh\nexec '${process.execPath}' '${CLI}' "$@"\n`;
