@@ -15,6 +15,7 @@ interface Locked {
   readonly resolved?: string;
   readonly deprecated?: string;
   readonly hasInstallScript?: boolean;
+  readonly dependencies?: Readonly<Record<string, string>>;
   readonly optionalDependencies?: Readonly<Record<string, string>>;
   readonly engines?: { readonly node?: string };
 }
@@ -32,6 +33,11 @@ const { allowScripts } = read('package.json') as {
 it.each(FOLDERS)('names no registry in "%s/package-lock.json"', (folder) => {
   const places = locked(folder).flatMap(([, { resolved }]) => resolved ?? []);
   expect(places.filter((place) => !place.startsWith('file:'))).toEqual([]);
+});
+
+it.each(FOLDERS)('locks what "%s/package.json" requires', (folder) => {
+  const { dependencies } = read(folder, 'package.json') as Locked;
+  expect(locked(folder)[0]?.[1].dependencies).toEqual(dependencies);
 });
 
 it.each(FOLDERS)('locks the packages of every platform in "%s/package-lock.json"', (folder) => {
