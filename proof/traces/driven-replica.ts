@@ -14,6 +14,7 @@ import {
   type Server,
 } from '../../test/fixtures/programs/server-fixture.js';
 import { logInAs } from '../../test/fixtures/sessions-fixture.js';
+import { outputOf } from '../../test/helpers/child-output.js';
 import { makeDeviceKey } from '../../test/helpers/client.js';
 import { TcpProxy } from '../../test/helpers/tcp-proxy.js';
 import { waitFor } from '../../test/helpers/wait.js';
@@ -218,10 +219,7 @@ function run(env: Readonly<Record<string, string>>, children: ChildProcess[]): R
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });
   children.push(child);
-  let output = '';
-  for (const stream of [child.stdout, child.stderr]) {
-    stream?.on('data', (chunk: Buffer) => (output += chunk.toString()));
-  }
+  const logs = outputOf(child);
   const exited = once(child, 'close').then(([code, signal]: unknown[]): Exit => {
     return { code: code as number | null, signal: signal as NodeJS.Signals | null };
   });
@@ -229,5 +227,5 @@ function run(env: Readonly<Record<string, string>>, children: ChildProcess[]): R
     child.kill(signal);
     return exited;
   };
-  return { child, exited, logs: () => output, kill, end: () => kill('SIGKILL') };
+  return { child, exited, logs, kill, end: () => kill('SIGKILL') };
 }

@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { startServer } from '../../fixtures/programs/server-fixture.js';
 import { createStore, type Store } from '../../fixtures/programs/store-fixture.js';
+import { outputOf } from '../../helpers/child-output.js';
 import { waitFor } from '../../helpers/wait.js';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
@@ -25,15 +26,12 @@ async function npmStart(): Promise<Started> {
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: true,
   });
-  let output = '';
-  for (const stream of [child.stdout, child.stderr]) {
-    stream?.on('data', (chunk: Buffer) => (output += chunk.toString()));
-  }
+  const output = outputOf(child);
   const kill = (): void => void process.kill(-(child.pid ?? 0), 'SIGKILL');
   process.once('exit', kill);
   return {
-    output: () => output,
-    url: () => /Listening on (http:\/\/127\.0\.0\.1:\d+)/.exec(output)?.[1],
+    output,
+    url: () => /Listening on (http:\/\/127\.0\.0\.1:\d+)/.exec(output())?.[1],
     stop: async () => {
       process.removeListener('exit', kill);
       const closed = once(child, 'close');

@@ -6,6 +6,7 @@ import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { startServer } from '../../fixtures/programs/server-fixture.js';
 import { freePort } from '../../fixtures/programs/service-process.js';
+import { outputOf } from '../../helpers/child-output.js';
 import { waitFor } from '../../helpers/wait.js';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
@@ -49,11 +50,7 @@ const type = (command: string): Terminal => {
     env,
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  let text = '';
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.on('data', (chunk: Buffer) => (text += chunk.toString()));
-  }
-  return { child, text: () => text, ended: once(child, 'close') };
+  return { child, text: outputOf(child), ended: once(child, 'close') };
 };
 
 describe('the walk-through of docs/notifications.md', () => {

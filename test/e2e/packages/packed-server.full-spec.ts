@@ -10,6 +10,7 @@ import {
   run,
   type Installed,
 } from '../../fixtures/programs/packages-fixture.js';
+import { outputOf } from '../../helpers/child-output.js';
 import { waitFor } from '../../helpers/wait.js';
 
 /** Licences that permit linking into a program of another licence with a copy of their text. */
@@ -21,7 +22,6 @@ const STATED_ELSEWHERE = ['pause'];
 (hasRegistry() ? describe : describe.skip)('The package @gatehouse/server', () => {
   let installed: Installed;
   let server: ChildProcess;
-  let output = '';
   let url: string;
 
   const environment = () => ({
@@ -45,17 +45,15 @@ const STATED_ELSEWHERE = ['pause'];
       env: { ...environment(), PORT: '0', HOST: '127.0.0.1' },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
-    for (const stream of [server.stdout, server.stderr]) {
-      stream?.on('data', (chunk: Buffer) => (output += chunk.toString()));
-    }
+    const output = outputOf(server);
     url = await waitFor(
-      () => `the server is ready: ${output}`,
+      () => `the server is ready: ${output()}`,
       () => {
         if (server.exitCode !== null) {
-          throw new Error(`It ended: ${output}`);
+          throw new Error(`It ended: ${output()}`);
         }
-        const [, address] = /Listening on (http:\/\/127\.0\.0\.1:\d+)/.exec(output) ?? [];
-        return output.includes('The database is ready.') && address;
+        const [, address] = /Listening on (http:\/\/127\.0\.0\.1:\d+)/.exec(output()) ?? [];
+        return output().includes('The database is ready.') && address;
       },
     );
   });

@@ -8,6 +8,7 @@ import { inChromium, useChromium } from '../../fixtures/programs/browser-fixture
 import { hasRegistry } from '../../fixtures/programs/packages-fixture.js';
 import { freePort } from '../../fixtures/programs/service-process.js';
 import { INSPECTOR } from '../../fixtures/programs-fixture.js';
+import { outputOf } from '../../helpers/child-output.js';
 import { waitFor } from '../../helpers/wait.js';
 
 const TEST = fileURLToPath(new URL('../../', import.meta.url));
@@ -40,20 +41,17 @@ const visit = useChromium();
         ...['--port', String(port)],
       ];
       const tests = spawn(node, args, { stdio: 'pipe' });
-      let output = '';
-      for (const stream of [tests.stdout, tests.stderr]) {
-        stream.on('data', (chunk: Buffer) => (output += chunk.toString()));
-      }
+      const output = outputOf(tests);
       const ended = once(tests, 'exit');
-      const address = (): string => /^http\S+\/v1\/oauth\/authorize\S+/m.exec(output)?.[0] ?? '';
+      const address = (): string => /^http\S+\/v1\/oauth\/authorize\S+/m.exec(output())?.[0] ?? '';
       await waitFor(
-        () => `the address of the request, after ${output}`,
+        () => `the address of the request, after ${output()}`,
         () => address() !== '',
       );
       const visitor = await openAsNewPerson(visit, address());
       await visitor.press('Allow');
       const [status] = (await ended) as [number];
-      expect([status, output]).toEqual([0, expect.stringContaining('Total: 3 passed, 0 failed')]);
+      expect([status, output()]).toEqual([0, expect.stringContaining('Total: 3 passed, 0 failed')]);
     });
   },
 );

@@ -1,4 +1,4 @@
-import { spawn, spawnSync } from 'node:child_process';
+import { spawnSync, type ChildProcess } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
@@ -17,6 +17,7 @@ import {
   publish,
   root,
   startDirect,
+  startResponder,
   volume,
   type DirectServer,
 } from '../../../fixtures/tls-listener-fixture.js';
@@ -265,18 +266,9 @@ describe('lists in a file', () => {
 describe('responders', () => {
   it('asks responders about the intermediate authority, too', async () => {
     const port = await freePort();
-    const responders: ReturnType<typeof spawn>[] = [];
+    const responders: ChildProcess[] = [];
     const respond = async (issuer: TestAuthority, at: number): Promise<void> => {
-      const responder = spawn('openssl', [...issuer.respondsAs(), '-port', String(at)]);
-      responders.push(responder);
-      let printed = '';
-      for (const stream of [responder.stdout, responder.stderr]) {
-        stream?.on('data', (chunk) => (printed += String(chunk)));
-      }
-      await waitFor(
-        () => `the responder: ${printed}`,
-        () => /ACCEPT|waiting for OCSP/i.test(printed),
-      );
+      responders.push(await startResponder(issuer, at));
     };
     const below = await freePort();
     const access = (at: number): string => `authorityInfoAccess=OCSP;URI:http://127.0.0.1:${at}/`;

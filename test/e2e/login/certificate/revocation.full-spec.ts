@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -24,6 +24,7 @@ import {
   revocationLists,
   root,
   startDirect,
+  startResponder,
   type DirectServer,
 } from '../../../fixtures/tls-listener-fixture.js';
 
@@ -215,7 +216,7 @@ describe('the certificate of a session that does not send it again', () => {
   let store: Store;
   let sql: Pool;
   let direct: DirectServer;
-  let responder: ReturnType<typeof spawn>;
+  let responder: ChildProcess;
   let port: number;
   let extensions: string[];
   const options = { AUTH_OFFBOARDING_INTERVAL_SECONDS: '3600' };
@@ -229,15 +230,7 @@ describe('the certificate of a session that does not send it again', () => {
     extensions = [`authorityInfoAccess=OCSP;URI:http://127.0.0.1:${port}/`];
     // The lists of the file are those of the start: they answer for the authority between.
     mtls = { OCSP_ENABLED: '1', CRL_ALLOWED_HOSTS: `127.0.0.1:${port}` };
-    responder = spawn('openssl', [...issuing.respondsAs(), '-port', String(port)]);
-    let printed = '';
-    for (const stream of [responder.stdout, responder.stderr]) {
-      stream?.on('data', (chunk) => (printed += String(chunk)));
-    }
-    await waitFor(
-      () => `the responder: ${printed}`,
-      () => /ACCEPT|waiting for OCSP/i.test(printed),
-    );
+    responder = await startResponder(issuing, port);
     direct = await startDirect(mtls, { store, env: options });
   });
   afterAll(async () => {
