@@ -1,5 +1,5 @@
-import { once } from 'node:events';
 import { logIn, makeDeviceKey } from '../../helpers/client.js';
+import type { CliResult } from '../../fixtures/programs/cli-fixture.js';
 import { AccountCalls, encrypted, plain } from '../../helpers/account-calls.js';
 import {
   dump,
@@ -7,10 +7,9 @@ import {
   MARKER,
   OLD,
   reseal,
-  spawnReseal,
-  type Run,
   rowsOf,
   start,
+  startReseal,
   UNSEALED,
   writeMarked,
 } from '../../fixtures/sealed-content-fixture.js';
@@ -46,7 +45,7 @@ async function untilRenewed(
   }
 }
 
-const resultsOf = ({ stdout }: Run): unknown[] =>
+const resultsOf = ({ stdout }: CliResult): unknown[] =>
   stdout
     .trim()
     .split('\n')
@@ -109,10 +108,10 @@ describe('gatehouse reseal', () => {
          (SELECT max("account_id"::text)::uuid FROM "account_credential") FOR UPDATE`,
     );
     for (const enough of [5, 40, 75]) {
-      const child = spawnReseal(ROTATED);
+      const { child, exited } = startReseal(ROTATED);
       await untilRenewed(enough, oldKey, { exitCode: () => child.exitCode });
       child.kill('SIGKILL');
-      await once(child, 'close');
+      await exited;
       const renewed = await renewedOf(oldKey);
       expect(renewed).toBeGreaterThanOrEqual(enough);
       expect(renewed).toBeLessThan(2 * ACCOUNTS);
