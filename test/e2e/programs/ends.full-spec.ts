@@ -172,6 +172,23 @@ describe('access of the programs of a person (two replicas; needs PostgreSQL and
     expect(rows).toHaveLength(0);
   });
 
+  const ACTS: [string, (accountId: string) => Promise<unknown>][] = [
+    ['all sessions are ended', (accountId) => admin.act(accountId, 'revoke')],
+    ['the account is disabled', (accountId) => admin.act(accountId, 'disable')],
+    ['the account is deleted', (accountId) => admin.remove(accountId)],
+  ];
+
+  it.each(ACTS)('ends after the sign-out of the approving session: %s', async (_what, act) => {
+    const { accountId, token } = await logIn(one, makeDeviceKey());
+    await fixture.link([accountId]);
+    const program = await programTokens(two, token);
+    await call(one, 'POST', '/v1/auth/logout', { token });
+    expect((await refresh(two, program.refresh)).status).toBe(200);
+    await act(accountId);
+    expect((await refresh(two, program.refresh)).body['error']).toBe('invalid_grant');
+    await stream.until(String(decodeJwt(program.access)['sid']));
+  });
+
   it('ends at once as the one too many of the account', async () => {
     const { accountId, token } = await logIn(one, makeDeviceKey());
     await fixture.link([accountId]);
