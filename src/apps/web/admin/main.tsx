@@ -1,12 +1,12 @@
 import { render } from 'preact';
-import { addMessages, startLanguage } from '../i18n/messages.js';
+import { startLanguage } from '../i18n/messages.js';
 import { Console } from './console.js';
 import { loadTexts } from './i18n/texts.js';
 
 const root = document.getElementById('page');
 if (root !== null) {
   const show = () => render(<Console />, root);
-  void addMessages(loadTexts)
+  void loadTexts()
     .then(() => startLanguage(show))
     .then(show);
 }

@@ -1,6 +1,6 @@
-import type { NotificationMessages } from './en-notifications.js';
+import type { notificationMessages } from './notification-messages.js';
 
-export const deNotifications: NotificationMessages = {
+export const deNotifications: typeof notificationMessages = {
   close: 'Schließen',
 
   push: {

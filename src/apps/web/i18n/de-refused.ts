@@ -1,6 +1,6 @@
-import type { RefusedMessages } from './en-refused.js';
+import type { refusedMessages } from './refused-messages.js';
 
-export const deRefused: RefusedMessages = {
+export const deRefused: typeof refusedMessages = {
   title: 'Sie haben zurzeit keinen Zugang',
   kept: 'Ihr Konto und seine Daten bleiben erhalten.',
   reasons: {

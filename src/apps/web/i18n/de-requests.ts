@@ -1,6 +1,6 @@
-import type { RequestMessages } from './en-requests.js';
+import type { requestMessages } from './request-messages.js';
 
-export const deRequests: RequestMessages = {
+export const deRequests: typeof requestMessages = {
   offline: 'Sie sind offline. Antworten werden erst gesendet, wenn die Verbindung wieder da ist.',
 
   list: {

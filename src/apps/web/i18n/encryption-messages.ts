@@ -1,7 +1,7 @@
 import { loaderOf } from './messages.js';
 
 /** English texts of the choice of encryption, by the mode that the account would change to. */
-const en = {
+export const encryptionMessages = {
   plain: {
     open: 'Turn off the encryption…',
     title: 'Turn off the end-to-end encryption?',
@@ -18,7 +18,7 @@ const en = {
   },
 };
 
-const de: typeof en = {
+const de: typeof encryptionMessages = {
   plain: {
     open: 'Verschlüsselung ausschalten …',
     title: 'Ende-zu-Ende-Verschlüsselung ausschalten?',
@@ -35,12 +35,5 @@ const de: typeof en = {
   },
 };
 
-/** Read them while rendering, because they change. */
-export let encryptionMessages = en;
-
-/** Loads the texts now, and again when the language changes. */
-export const loadEncryptionMessages = loaderOf(
-  en,
-  () => de,
-  (texts) => (encryptionMessages = texts),
-);
+/** Loads the texts of the language now, and again when it changes. */
+export const loadEncryptionMessages = loaderOf(encryptionMessages, () => de);

@@ -1,7 +1,7 @@
 import { loaderOf } from './messages.js';
 
 /** English texts of the key that this browser keeps. */
-const en = {
+export const keepMessages = {
   title: 'Key on this device',
   lead: 'You decide whether this browser keeps the key. Without it, you enter the key again each time the page is loaded.',
   keptLead: 'A passkey opens the key, so you need not type it while you are signed in here.',
@@ -19,7 +19,7 @@ const en = {
   passkey: (id: string) => `Device key of account ${id}`,
 };
 
-const de: typeof en = {
+const de: typeof keepMessages = {
   title: 'Schlüssel auf diesem Gerät',
   lead: 'Sie entscheiden, ob dieser Browser den Schlüssel behält. Ohne ihn geben Sie den Schlüssel jedes Mal ein, wenn die Seite geladen wird.',
   keptLead:
@@ -42,12 +42,5 @@ const de: typeof en = {
   passkey: (id) => `Geräteschlüssel des Kontos ${id}`,
 };
 
-/** Read them while rendering, because they change. */
-export let keepMessages = en;
-
-/** Loads the texts now, and again when the language changes. */
-export const loadKeepMessages = loaderOf(
-  en,
-  () => de,
-  (texts) => (keepMessages = texts),
-);
+/** Loads the texts of the language now, and again when it changes. */
+export const loadKeepMessages = loaderOf(keepMessages, () => de);

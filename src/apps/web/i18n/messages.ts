@@ -1,7 +1,7 @@
 import { en, type Messages } from './en.js';
 
 /** Texts of the chosen language. Read them while rendering, because they change. */
-export let t: Messages = en;
+export const t: Messages = { ...en };
 
 /** Languages by their own names; the first is the default. */
 export const LANGUAGES = { en: 'English', de: 'Deutsch' } as const;
@@ -10,10 +10,6 @@ export type Language = keyof typeof LANGUAGES;
 
 /** Kept after the tab is closed, because it reveals nothing about the account. */
 const STORAGE_KEY = 'gatehouse.language';
-
-const others = {
-  de: async () => (await import('./de.js')).de,
-} satisfies Record<Exclude<Language, 'en'>, () => Promise<Messages>>;
 
 let current: Language = 'en';
 /** The last choice, which may still load. */
@@ -48,45 +44,42 @@ export async function choose(next: Language): Promise<void> {
 /** Loads the texts of a part. @returns a function that shows them */
 type LoadPart = (language: Language) => Promise<() => void>;
 
-const parts = new Set<LoadPart>([loadPage]);
+const parts = new Set([partOf(t, async () => (await import('./de.js')).de)]);
 
 /**
- * Adds the texts of a part that most visits do not open: now, and again for each language. Rejects if they cannot be
- * loaded, and forgets the part then.
+ * @param texts of a part that most visits do not open, in English until another language is loaded
+ * @returns a function that loads the texts: now, and again for each language. It rejects if they cannot be loaded, and
+ *   forgets the part then.
  */
-export async function addMessages(load: LoadPart): Promise<void> {
-  parts.add(load);
-  try {
-    let shown: Language;
-    do {
-      shown = current;
-      (await load(shown))();
-    } while (shown !== current);
-  } catch (error) {
-    parts.delete(load);
-    throw error;
-  }
-}
-
-/**
- * @param show keeps the loaded texts, for what is rendered next
- * @returns a function that adds the texts of a part, as {@link addMessages} does
- */
-export function loaderOf<Texts>(
-  english: Texts,
+export function loaderOf<Texts extends object>(
+  texts: Texts,
   german: () => Texts | Promise<Texts>,
-  show: (texts: Texts) => void,
 ): () => Promise<void> {
-  const load: LoadPart = async (language) => {
-    const loaded = language === 'en' ? english : await german();
-    return () => show(loaded);
+  const load = partOf(texts, german);
+  return async () => {
+    parts.add(load);
+    try {
+      let shown: Language;
+      do {
+        shown = current;
+        (await load(shown))();
+      } while (shown !== current);
+    } catch (error) {
+      parts.delete(load);
+      throw error;
+    }
   };
-  return () => addMessages(load);
 }
 
-async function loadPage(language: Language): Promise<() => void> {
-  const loaded = language === 'en' ? en : await others[language]();
-  return () => (t = loaded);
+function partOf<Texts extends object>(
+  texts: Texts,
+  german: () => Texts | Promise<Texts>,
+): LoadPart {
+  const english = { ...texts };
+  return async (language) => {
+    const loaded = language === 'en' ? english : await german();
+    return () => void Object.assign(texts, loaded);
+  };
 }
 
 /** @returns false if another language was wanted meanwhile */

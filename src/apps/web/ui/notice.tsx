@@ -3,7 +3,7 @@ import type { Dispatch, StateUpdater } from 'preact/hooks';
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import { GatehouseProblem } from '../../../packages/client/api/problem.js';
 import { failureMessage, requiresSignIn } from '../i18n/failure.js';
-import type { RefusedMessages } from '../i18n/en-refused.js';
+import type { refusedMessages } from '../i18n/refused-messages.js';
 import { t } from '../i18n/messages.js';
 import { Icon } from './icon.js';
 
@@ -27,7 +27,7 @@ const OF_PEOPLE = [
   'keyless-disabled',
   'e2ee-required',
   'key-challenge-disabled',
-] as const satisfies readonly (keyof RefusedMessages['steps'])[];
+] as const satisfies readonly (keyof typeof refusedMessages.steps)[];
 
 export interface PersonRefusal {
   readonly code: (typeof OF_PEOPLE)[number];

@@ -1,4 +1,5 @@
 import { policy } from './de-plan.js';
+import { messages } from './de-policy.js';
 import { reasons } from './de-reasons.js';
 import { programs } from './de-programs.js';
 import { signals } from './de-signals.js';
@@ -390,4 +391,6 @@ export const de: Texts = {
   reasons,
 
   policy,
+
+  statements: messages,
 };

@@ -1,4 +1,5 @@
 import { DECISION_MESSAGES } from '../../../../core/policy/messages/decision-messages.js';
+import { MESSAGES } from '../../../../core/policy/messages/messages.js';
 import type {
   AdminAccount,
   AdminAuditEvent,
@@ -390,6 +391,8 @@ export const en = {
   reasons,
 
   policy,
+
+  statements: MESSAGES,
 };
 
 /** Every text of the console, in one language. A language that lacks one does not compile. */

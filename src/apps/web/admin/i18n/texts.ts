@@ -1,20 +1,8 @@
-import type { Language } from '../../i18n/messages.js';
-import { MESSAGES, type Messages } from '../../../../core/policy/messages/messages.js';
-import { en, type Texts } from './en.js';
+import { loaderOf } from '../../i18n/messages.js';
+import { en } from './en.js';
 
-/** Read the texts while rendering, because they change with the language. */
-export let texts: Texts = en;
+/** Texts of the chosen language. Read them while rendering, because they change. */
+export const texts = { ...en };
 
-/** Messages of the server's statements, by code. */
-export let messages: Messages = MESSAGES;
-
-/** Loads both. @returns a function that shows them */
-export async function loadTexts(language: Language): Promise<() => void> {
-  const loaded = language === 'en' ? ([en, MESSAGES] as const) : await loadGerman();
-  return () => ([texts, messages] = loaded);
-}
-
-async function loadGerman(): Promise<readonly [Texts, Messages]> {
-  const [texts, policy] = await Promise.all([import('./de.js'), import('./de-policy.js')]);
-  return [texts.de, policy.messages];
-}
+/** Loads the texts of the language now, and again when it changes. */
+export const loadTexts = loaderOf(texts, async () => (await import('./de.js')).de);

@@ -1,7 +1,7 @@
 import { messageIn } from '../../../../core/policy/messages/messages.js';
 import type { Statement } from '../../../../core/policy/messages/statement.js';
 import { formatDate } from '../../i18n/format.js';
-import { messages, texts } from '../i18n/texts.js';
+import { texts } from '../i18n/texts.js';
 import { useProviderName } from '../provider-names.js';
 
 export function Statements({ statements }: { readonly statements: readonly Statement[] }) {
@@ -19,7 +19,7 @@ export function Statements({ statements }: { readonly statements: readonly State
 export function useMessages(): (statement: Statement) => string {
   const provider = useProviderName();
   const wording = { provider, reason: reasonName, time: formatDate };
-  return (statement) => messageIn(messages, statement, wording);
+  return (statement) => messageIn(texts.statements, statement, wording);
 }
 
 /** @param code of an eligibility reason or an error; an unknown one stays as it is */

@@ -1,6 +1,6 @@
-import type { ProgramMessages } from './en-programs.js';
+import type { programMessages } from './program-messages.js';
 
-export const dePrograms: ProgramMessages = {
+export const dePrograms: typeof programMessages = {
   request: {
     title: (name) => `${name} erlauben?`,
     lead: (resource) => `Dieses Programm möchte bei ${resource} für Sie handeln.`,

@@ -1,12 +1,57 @@
-import { enPrograms, type ProgramMessages } from './en-programs.js';
 import { loaderOf } from '../messages.js';
 
-/** Texts of the programs. Read them while rendering, because they change. */
-export let programMessages: ProgramMessages = enPrograms;
+/** Texts of the programs that act for a person. */
+export const programMessages = {
+  request: {
+    title: (name: string) => `Allow ${name}?`,
+    lead: (resource: string) => `This program wants to act for you at ${resource}.`,
+    signedIn: (name: string) => `Signed in as ${name}`,
+    returns: 'Your answer goes to',
+    computer: 'a program on this computer',
+    app: (scheme: string) => `the app that opens ${scheme}: links`,
+    publisher: 'Published by',
+    configured: 'Configured by the operator of this server',
+    unproven: 'The name of a program proves nothing. Allow it only if you started it yourself.',
+    may: 'It may',
+    until: (date: string) => `Until ${date}, or until you end it under Devices and sessions.`,
+    allow: 'Allow',
+    cancel: 'Cancel',
+    leaving: 'You are returned to the program. You can close this page then.',
+    again: 'Sign in again',
+    againHint: 'To allow a program you need a sign-in of the last 15 minutes.',
+    toAccount: 'To your account',
+    refused: 'This request cannot be answered',
+    restart: 'Start again in the program.',
+    forProgram: 'A program wants to act for you. Sign in to see what it asks for.',
+  },
+  errors: {
+    'invalid-client':
+      'This server does not know the program, or cannot read what its maker publishes of it.',
+    'invalid-redirect': 'The program did not register the address to which it wants to return.',
+    'invalid-target': 'The program asks for a service that does not accept programs here.',
+    'invalid-scope': 'The program asks for something that this service does not offer.',
+    'request-expired': 'The request of the program was answered, or its ten minutes are over.',
+    other: 'The request of the program is not valid.',
+  },
+  section: {
+    title: 'Programs',
+    lead: 'Programs that may act for you, such as coding agents. Each ends with your access here.',
+    none: 'No program may act for you.',
+    at: (resource: string) => `at ${resource}`,
+    used: (when: string) => `Last used ${when}`,
+    file: 'a file of the gatehouse command',
+    approved: (when: string) => `allowed ${when}`,
+    until: (date: string) => `until ${date}`,
+    end: 'End',
+    endNamed: (name: string) => `End: ${name}`,
+    endCount: (count: number) => `End all ${count}`,
+    endAll: 'End all',
+    ended: 'The access of the program was ended.',
+  },
+};
 
-/** Loads the texts now, and again when the language changes. */
+/** Loads the texts of the language now, and again when it changes. */
 export const loadProgramMessages = loaderOf(
-  enPrograms,
+  programMessages,
   async () => (await import('./de-programs.js')).dePrograms,
-  (texts) => (programMessages = texts),
 );
