@@ -1,6 +1,6 @@
-import type { Messages } from './en.js';
+import type { RefusalCode } from '../../../packages/client/api/problem.js';
 
-export const deRefusals: Messages['refusals'] = {
+export const deRefusals: Record<RefusalCode, string> = {
   'invalid-request': 'Der Server hat die Eingabe nicht angenommen.',
   'invalid-public-key': 'Der Server hat diesen Schlüssel nicht angenommen.',
   'invalid-pending':

@@ -330,7 +330,7 @@ export const en = {
 
   returns: RETURN_ERRORS,
 
-  /** `{provider}` is replaced by the name of the provider. */
+  /** `{provider}` is replaced by the name of the provider. A code without a text shows the message of the server. */
   refusals: enRefusals,
 };
 

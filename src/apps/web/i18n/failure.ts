@@ -34,15 +34,16 @@ function refusalMessage(
   hasWait: boolean,
 ): string {
   const { refusals, errors } = t;
-  const known: Readonly<Record<string, string>> = {
+  const known: Readonly<Record<string, string | undefined>> = {
     ...refusals,
     // A proxy answers for a server that is away.
     'unexpected-answer': status >= 500 ? refusals.unavailable : errors.unexpectedAnswer,
   };
-  // A newer server may send an unknown code, with its own message.
-  const sentence = Object.hasOwn(known, code) ? `${known[code]}` : message;
+  const name = provider === undefined ? errors.provider : nameOf(provider);
+  const own = Object.hasOwn(known, code) ? known[code] : undefined;
   return [
-    sentence.replace('{provider}', provider === undefined ? errors.provider : nameOf(provider)),
+    // The message of the server names the provider by its id.
+    own?.replace('{provider}', () => name) ?? message.replace(provider ?? name, () => name),
     ...details.map((one) => `${one.path} ${one.message}.`),
     ...(retryAfterSeconds !== undefined && hasWait
       ? [errors.retry(formatWait(retryAfterSeconds))]
