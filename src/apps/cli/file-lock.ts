@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { setTimeout as wait } from 'node:timers/promises';
 import { changedAt, createPrivateFile, readIfExists } from '../../common/private-files.js';
-import { hasEnded, ownerOfThisProcess } from '../../packages/notify/delivery/spool-name.js';
+import { hasEnded, ownerOfThisProcess } from './spool/spool-name.js';
 
 /** Far longer than a change takes. Older locks belong to ended processes of other machines. */
 const LOCKED_MS = 30_000;

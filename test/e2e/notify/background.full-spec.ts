@@ -1,7 +1,7 @@
 import { mkdir, readdir, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ownerOfThisProcess } from '../../../src/packages/notify/delivery/spool-name.js';
+import { ownerOfThisProcess } from '../../../src/apps/cli/spool/spool-name.js';
 import { waitFor } from '../../helpers/wait.js';
 import type { WebhookReceiver } from '../../fakes/webhook-receiver.js';
 import { type Notifying, notifyInEachTest } from '../../fixtures/notify-fixture.js';

@@ -10,7 +10,7 @@ import type { WebPushDelivery } from '../../../src/packages/notify/delivery/deli
 import type { Senders } from '../../../src/packages/notify/delivery/attempt.js';
 import { planNotification, renewDelivery } from '../../../src/packages/notify/delivery/plan.js';
 import { resolutionOf } from '../../../src/packages/notify/delivery/resolution.js';
-import { entryFor, readSpoolEntry } from '../../../src/packages/notify/delivery/spool-entry.js';
+import { entryFor, readSpoolEntry } from '../../../src/apps/cli/spool/spool-entry.js';
 import { notify } from '../../../src/packages/notify/notify.js';
 import { readPreferences } from '../../../src/packages/notify/preferences.js';
 import { maskedToken } from '../../../src/packages/notify/push/push-message.js';
@@ -264,13 +264,10 @@ describe('A message that waits on disk', () => {
     const read = readSpoolEntry(JSON.parse(JSON.stringify(entry)));
     expect(read).toEqual(entry);
     const tokens = [{ token, clientServerUrl: null }];
-    const renewed = renewDelivery(entry.delivery, {
-      preferences: readPreferences(settings),
-      tokens,
-    });
+    const renewed = renewDelivery(entry.delivery, readPreferences(settings), tokens);
     expect(await sender.attempt(renewed as WebPushDelivery)).toEqual({ state: 'sent' });
     const without = (fields: object, saved = tokens) =>
-      renewDelivery(entry.delivery, { preferences: readPreferences(fields), tokens: saved });
+      renewDelivery(entry.delivery, readPreferences(fields), saved);
     expect(without({})).toMatchObject({ code: 'no-web-push-key' });
     expect(without(settings, [])).toMatchObject({ code: 'device-gone' });
     const off = { ...settings, notificationsSettingsV1: { pushEnabled: false } };

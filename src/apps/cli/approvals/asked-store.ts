@@ -14,7 +14,7 @@ import {
 import { isRecord } from '../../../packages/client/is-record.js';
 import type { SealedRequest } from '../../../packages/client/approvals/account-requests.js';
 import type { AskStore } from '../../../packages/client/approvals/ask-and-wait.js';
-import { hasEnded, ownerOfThisProcess } from '../../../packages/notify/delivery/spool-name.js';
+import { hasEnded, ownerOfThisProcess } from '../spool/spool-name.js';
 import { isRequestId } from '../../../core/protocol/request-id.js';
 
 /** A request that a process of this user asked. */

@@ -2,7 +2,7 @@ import { basename } from 'node:path';
 import { requestPreviewsOfBuild } from '../../../packages/notify/environment.js';
 import { readEvent } from '../../../packages/notify/content/read-event.js';
 import type { NotificationEvent } from '../../../packages/notify/content/notification-event.js';
-import { eventsEntryFor } from '../../../packages/notify/delivery/spool-entry.js';
+import { eventsEntryFor } from '../spool/spool-entry.js';
 import type { AgentRequest } from '../../../core/protocol/agent-request.js';
 import type { CurrentSession } from '../account/current-session.js';
 import type { CliContext } from '../command.js';

@@ -1,11 +1,7 @@
 import { maskedToken } from '../../../packages/notify/push/push-message.js';
-import type {
-  DeliveryEntry,
-  ReceiptEntry,
-  SpoolEntry,
-} from '../../../packages/notify/delivery/spool-entry.js';
+import type { DeliveryEntry, ReceiptEntry, SpoolEntry } from '../spool/spool-entry.js';
 import type { Ending } from '../../../packages/notify/delivery/delivery.js';
-import type { SpooledDelivery } from '../../../packages/notify/delivery/spool.js';
+import type { SpooledDelivery } from '../spool/spool.js';
 import type { CliContext } from '../command.js';
 import { CliError, refusedError } from '../cli-error.js';
 import { formatTime, type Listing } from '../output.js';

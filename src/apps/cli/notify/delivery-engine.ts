@@ -6,14 +6,10 @@ import {
   nextAttemptAt,
 } from '../../../packages/notify/delivery/attempt.js';
 import type { AttemptResult, Delivery } from '../../../packages/notify/delivery/delivery.js';
-import type { DeliveryEntry, SpoolAccount } from '../../../packages/notify/delivery/spool-entry.js';
-import type { SpoolName } from '../../../packages/notify/delivery/spool-name.js';
-import type {
-  Spool,
-  SpooledDelivery,
-  TargetQueue,
-} from '../../../packages/notify/delivery/spool.js';
-import type { LazySenders } from '../../../packages/notify/lazy-senders.js';
+import type { DeliveryEntry, SpoolAccount } from '../spool/spool-entry.js';
+import type { SpoolName } from '../spool/spool-name.js';
+import type { Spool, SpooledDelivery, TargetQueue } from '../spool/spool.js';
+import type { LazySenders } from '../spool/lazy-senders.js';
 import { maskedToken } from '../../../packages/notify/push/push-message.js';
 import { changeChannel } from '../../../packages/notify/settings-changes.js';
 import type { Output } from '../output.js';

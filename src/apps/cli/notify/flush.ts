@@ -9,13 +9,9 @@ import {
 } from '../../../common/private-files.js';
 import { genericDelivery } from '../../../packages/notify/delivery/delivery.js';
 import { batchesOf } from '../../../packages/notify/delivery/attempt.js';
-import {
-  EVENTS_TARGET,
-  RECEIPT_TARGET,
-  type ReceiptEntry,
-} from '../../../packages/notify/delivery/spool-entry.js';
-import { hasEnded, ownerOfThisProcess } from '../../../packages/notify/delivery/spool-name.js';
-import { spoolDirectory, type Claim, type Spool } from '../../../packages/notify/delivery/spool.js';
+import { EVENTS_TARGET, RECEIPT_TARGET, type ReceiptEntry } from '../spool/spool-entry.js';
+import { hasEnded, ownerOfThisProcess } from '../spool/spool-name.js';
+import { spoolDirectory, type Claim, type Spool } from '../spool/spool.js';
 import { maskedToken } from '../../../packages/notify/push/push-message.js';
 import {
   isTooBig,

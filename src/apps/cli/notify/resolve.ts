@@ -1,4 +1,4 @@
-import type { DeliveryEntry } from '../../../packages/notify/delivery/spool-entry.js';
+import type { DeliveryEntry } from '../spool/spool-entry.js';
 import { resolutionOf } from '../../../packages/notify/delivery/resolution.js';
 import { requireSession, type CurrentSession } from '../account/current-session.js';
 import type { CliContext } from '../command.js';

@@ -6,12 +6,9 @@ import type {
 } from '../../../packages/notify/content/notification-event.js';
 import type { SavedPushToken } from '../../../packages/client/api/api-client-answers.js';
 import type { Delivery } from '../../../packages/notify/delivery/delivery.js';
-import {
-  outcomesWithoutSettings,
-  type PlannedEvent,
-} from '../../../packages/notify/delivery/plan.js';
-import { eventsEntryFor, type EventsEntry } from '../../../packages/notify/delivery/spool-entry.js';
-import type { SpooledEvents } from '../../../packages/notify/delivery/spool.js';
+import { outcomesWithoutSettings } from '../../../packages/notify/delivery/plan.js';
+import { eventsEntryFor, type EventsEntry } from '../spool/spool-entry.js';
+import type { SpooledEvents } from '../spool/spool.js';
 import type { Preferences } from '../../../packages/notify/preferences.js';
 import { requireSession, type CurrentSession } from '../account/current-session.js';
 import type { CliContext } from '../command.js';
@@ -29,7 +26,7 @@ import {
 } from './report.js';
 import { withSenderSession, type SenderSession } from './sender-session.js';
 import { isUnreadable } from './settings-document.js';
-import { isUnavailable } from './spool-accounts.js';
+import { isUnavailable, type PlannedEvent } from './spool-accounts.js';
 
 type Context = CliContext<EventOptions>;
 

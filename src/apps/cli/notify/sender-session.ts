@@ -1,14 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Delivery, Ending, Outcome } from '../../../packages/notify/delivery/delivery.js';
-import type { SpoolAccount } from '../../../packages/notify/delivery/spool-entry.js';
-import { keyOf } from '../../../packages/notify/delivery/spool-name.js';
-import {
-  Spool,
-  spoolDirectory,
-  type SpooledEvents,
-} from '../../../packages/notify/delivery/spool.js';
+import type { SpoolAccount } from '../spool/spool-entry.js';
+import { keyOf } from '../spool/spool-name.js';
+import { Spool, spoolDirectory, type SpooledEvents } from '../spool/spool.js';
 import { PRIVATE_HOSTS_VARIABLE, privateHostsIn } from '../../../packages/notify/environment.js';
-import { LazySenders } from '../../../packages/notify/lazy-senders.js';
+import { LazySenders } from '../spool/lazy-senders.js';
 import { deliver } from '../../../packages/notify/notify.js';
 import type { CliContext } from '../command.js';
 import { CliError, EXIT } from '../cli-error.js';

@@ -12,18 +12,15 @@ import {
   userDirectory,
   writePrivateFile,
 } from '../../../common/private-files.js';
+import type { NotificationEvent } from '../../../packages/notify/content/notification-event.js';
 import type { Delivery, FailedAttempt } from '../../../packages/notify/delivery/delivery.js';
 import {
-  planEvents,
+  planNotification,
   renewDelivery,
-  type PlannedEvent,
+  type Plan,
 } from '../../../packages/notify/delivery/plan.js';
-import type {
-  DeliveryEntry,
-  EventsEntry,
-  SpoolAccount,
-} from '../../../packages/notify/delivery/spool-entry.js';
-import { keyOf } from '../../../packages/notify/delivery/spool-name.js';
+import type { DeliveryEntry, EventsEntry, SpoolAccount } from '../spool/spool-entry.js';
+import { keyOf } from '../spool/spool-name.js';
 import { readPreferences, type Preferences } from '../../../packages/notify/preferences.js';
 import { requireSessionAt, type CurrentSession } from '../account/current-session.js';
 import type { CliContext, OptionsOf } from '../command.js';
@@ -41,6 +38,10 @@ export interface KnownAccount {
   readonly current: CurrentSession;
   readonly preferences: Preferences;
   readonly tokens: readonly SavedPushToken[];
+}
+
+export interface PlannedEvent extends Plan {
+  readonly event: NotificationEvent;
 }
 
 /** The last answer of the server; encrypted settings stay encrypted. */
@@ -92,14 +93,20 @@ export class SpoolAccounts {
     entry: EventsEntry,
     current?: CurrentSession,
   ): Promise<{ readonly planned: readonly PlannedEvent[]; readonly preferences: Preferences }> {
-    const account = await this.get(entry.account, current);
-    return { planned: planEvents(entry, account), preferences: account.preferences };
+    const { preferences, tokens } = await this.get(entry.account, current);
+    const options = { now: Date.now(), ...entry };
+    const planned = entry.events.map((event) => ({
+      event,
+      ...planNotification(event, preferences, tokens, options),
+    }));
+    return { planned, preferences };
   }
 
   /** Applies the current settings: the address or a topic switch may have changed. */
   async renew({ delivery, account }: DeliveryEntry): Promise<Delivery | FailedAttempt> {
     try {
-      return renewDelivery(delivery, await this.get(account));
+      const { preferences, tokens } = await this.get(account);
+      return renewDelivery(delivery, preferences, tokens);
     } catch (error) {
       return unreadable(error);
     }

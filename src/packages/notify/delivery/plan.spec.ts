@@ -122,8 +122,8 @@ describe('receivers that a device with the key confirmed', () => {
 
   it('removes the text of a waiting delivery to a receiver that is no longer confirmed', () => {
     const waiting = planFor([pushToken('mine'), browser].map(hashOf));
-    const current = { preferences: preferencesWith([]), tokens };
-    const renewed = waiting.map((delivery) => renewDelivery(delivery, current));
+    const preferences = preferencesWith([]);
+    const renewed = waiting.map((delivery) => renewDelivery(delivery, preferences, tokens));
     expect(JSON.stringify(waiting)).toContain('cat /secret');
     expect(JSON.stringify(renewed)).not.toMatch(/ecret|Bash/);
     expect(renewed).toMatchObject([{ kind: 'push' }, { kind: 'push' }, { kind: 'web-push', key }]);

@@ -22,7 +22,6 @@ import {
 } from './delivery.js';
 import type { NotificationEvent, NotificationTopic } from '../content/notification-event.js';
 import type { Preferences, TopicSwitches, WebhookChannel } from '../preferences.js';
-import type { EventsEntry, SendOptions } from './spool-entry.js';
 import { readWebPushToken } from '../../client/notifications/web-push.js';
 import { isConfirmedReceiver } from '../../client/settings/receivers.js';
 import { isPushToken, pushMessage, type PushAddress } from '../push/push-message.js';
@@ -87,21 +86,6 @@ export function planNotification(
     deliveries: entries.filter((entry) => isDelivery(entry)),
     outcomes: entries.filter((entry): entry is Outcome => !isDelivery(entry)),
   };
-}
-
-export interface PlannedEvent extends Plan {
-  readonly event: NotificationEvent;
-}
-
-export function planEvents(
-  { events, ...switches }: Pick<EventsEntry, 'events' | keyof SendOptions>,
-  { preferences, tokens }: CurrentAccount,
-): readonly PlannedEvent[] {
-  const options = { now: Date.now(), ...switches };
-  return events.map((event) => ({
-    event,
-    ...planNotification(event, preferences, tokens, options),
-  }));
 }
 
 interface Context extends Required<Omit<PlanOptions, 'ttlSeconds'>> {
@@ -272,15 +256,11 @@ export function outcomesWithoutSettings(
   return targets.map((target) => unsendable(target, code, detail));
 }
 
-export interface CurrentAccount {
-  readonly preferences: Preferences;
-  readonly tokens: readonly SavedToken[];
-}
-
 /** Updates a delivery with the current address and secrets, or fails if its target is gone. */
 export function renewDelivery(
   delivery: StoredDelivery,
-  { preferences: { push, receivers, webPushKey, channels }, tokens }: CurrentAccount,
+  { push, receivers, webPushKey, channels }: Preferences,
+  tokens: readonly SavedToken[],
 ): Delivery | FailedAttempt {
   if (delivery.kind !== 'webhook') {
     const isThere = tokens.some(({ token }) => token === delivery.token);

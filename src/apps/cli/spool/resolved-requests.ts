@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { isRecord } from '../../client/is-record.js';
+import { isRecord } from '../../../packages/client/is-record.js';
 import {
   makePrivateDirectory,
   readJsonIfExists,

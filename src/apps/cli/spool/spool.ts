@@ -12,9 +12,9 @@ import {
   userDirectory,
   writePrivateFile,
 } from '../../../common/private-files.js';
-import { RECEIPT_AFTER_MS, type SentTicket } from '../push/push-results.js';
-import type { Delivery, Ending, LastError } from './delivery.js';
-import { Slots } from './slots.js';
+import { RECEIPT_AFTER_MS, type SentTicket } from '../../../packages/notify/push/push-results.js';
+import type { Delivery, Ending, LastError } from '../../../packages/notify/delivery/delivery.js';
+import { Slots } from '../../../packages/notify/delivery/slots.js';
 import { SpoolInbox } from './spool-inbox.js';
 import { excessOf, SPOOL_LIMITS, type SpoolLimits } from './spool-entry.js';
 import {

@@ -2,8 +2,8 @@ import { mkdtempSync, readdirSync, renameSync, rmSync, statSync, writeFileSync }
 import { readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { readEvent } from '../content/read-event.js';
-import type { Delivery } from './delivery.js';
+import { readEvent } from '../../../packages/notify/content/read-event.js';
+import type { Delivery } from '../../../packages/notify/delivery/delivery.js';
 import { entryFor, eventsEntryFor, type SpoolAccount } from './spool-entry.js';
 import { formatSpoolName, hasEnded, ownerOfThisProcess, parseSpoolName } from './spool-name.js';
 import { LEASE_MS, Spool, spoolDirectory, type Claim, type SpooledEvents } from './spool.js';

@@ -1,7 +1,7 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Delivery } from './delivery.js';
+import type { Delivery } from '../../../packages/notify/delivery/delivery.js';
 import { SpoolInbox } from './spool-inbox.js';
 import { entryFor } from './spool-entry.js';
 import { ownerOfThisProcess } from './spool-name.js';

@@ -1,9 +1,16 @@
 import { randomBytes } from 'node:crypto';
 import { stat } from 'node:fs/promises';
 import * as v from 'valibot';
-import { RECEIPT_LOST_AFTER_MS, type SentTicket } from '../push/push-results.js';
-import type { NotificationEvent } from '../content/notification-event.js';
-import type { Delivery, LastError, StoredDelivery } from './delivery.js';
+import {
+  RECEIPT_LOST_AFTER_MS,
+  type SentTicket,
+} from '../../../packages/notify/push/push-results.js';
+import type { NotificationEvent } from '../../../packages/notify/content/notification-event.js';
+import type {
+  Delivery,
+  LastError,
+  StoredDelivery,
+} from '../../../packages/notify/delivery/delivery.js';
 import { keyOf, targetKeyOf, type SpoolName } from './spool-name.js';
 
 /** More than any delivery that this sender plans. */

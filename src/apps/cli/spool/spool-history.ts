@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isRecord } from '../../client/is-record.js';
+import { isRecord } from '../../../packages/client/is-record.js';
 import {
   makePrivateDirectory,
   namesIn,
@@ -8,8 +8,8 @@ import {
   removeAbandonedFiles,
   writePrivateFile,
 } from '../../../common/private-files.js';
-import type { Ending } from './delivery.js';
-import { Slots } from './slots.js';
+import type { Ending } from '../../../packages/notify/delivery/delivery.js';
+import { Slots } from '../../../packages/notify/delivery/slots.js';
 import { readSpoolEntry, type SpoolEntry } from './spool-entry.js';
 import { keyOf } from './spool-name.js';
 
