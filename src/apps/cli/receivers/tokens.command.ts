@@ -1,3 +1,5 @@
+import { DEV_PUSH_VARIABLE } from '../../../packages/client/notifications/notification-display.js';
+import { savesPushTokensOfBuild } from '../../../packages/notify/environment.js';
 import { refusedError } from '../cli-error.js';
 import { command, type CommandGroup } from '../command.js';
 import { DENY_PRIVATE, FIELDS, SERVER, SETTINGS_FILE } from '../options.js';
@@ -44,7 +46,7 @@ export const tokens: CommandGroup = {
       examples: ['gatehouse tokens add my-push-token'],
       async run(context) {
         const [token = ''] = context.args;
-        await requireRegistration();
+        requireRegistration();
         const { clientServerUrl, name } = context.options;
         const device = name === undefined ? {} : { name };
         const { addReceiver } = await import('./receivers.js');
@@ -94,11 +96,8 @@ notifications without title, text or preview. Confirming needs the key of the ac
 };
 
 /** A development build saves no push token unless its variable allows that. */
-async function requireRegistration(): Promise<void> {
-  const { savesPushTokensOfBuild } = await import('../../../packages/notify/environment.js');
+function requireRegistration(): void {
   if (!savesPushTokensOfBuild()) {
-    const { DEV_PUSH_VARIABLE } =
-      await import('../../../packages/client/notifications/notification-display.js');
     throw refusedError(
       'This is a development build, which saves no push tokens.',
       'development-build',
