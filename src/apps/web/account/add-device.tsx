@@ -30,6 +30,7 @@ import {
   type Session,
 } from './tab-state.js';
 import type { AccountActions } from './use-account.js';
+import { Section } from '../ui/section.js';
 
 export interface AddDeviceProps extends Omit<AccountActions, 'reload' | 'noteKey'> {
   readonly device: PendingDevice;
@@ -53,8 +54,7 @@ export function AddDevice(props: AddDeviceProps) {
     return <ApprovedWords words={words} close={close} />;
   }
   return (
-    <section aria-labelledby="add-device">
-      <h2 id="add-device">{t.add.title}</h2>
+    <Section id="add-device" title={t.add.title}>
       {device.userCode === null ? (
         <CodeForm unknown={unknown} {...props} />
       ) : (
@@ -69,7 +69,7 @@ export function AddDevice(props: AddDeviceProps) {
           {t.cancel}
         </button>
       </div>
-    </section>
+    </Section>
   );
 }
 
@@ -81,8 +81,7 @@ interface ApprovedWordsProps {
 /** Shown by this device alone: the new one asks for them, so that no server adds it to an account. */
 function ApprovedWords({ words, close }: ApprovedWordsProps) {
   return (
-    <section aria-labelledby="add-device">
-      <h2 id="add-device">{t.add.typeWords}</h2>
+    <Section id="add-device" title={t.add.typeWords}>
       <div class="lead" role="status">
         <p>{t.add.typeWordsHint}</p>
         <p class="words">{words.join(' ')}</p>
@@ -90,7 +89,7 @@ function ApprovedWords({ words, close }: ApprovedWordsProps) {
       <button type="button" class="primary" onClick={close}>
         {t.add.typed}
       </button>
-    </section>
+    </Section>
   );
 }
 

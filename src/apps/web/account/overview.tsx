@@ -6,6 +6,8 @@ import type { ListedRequest } from '../../../packages/client/approvals/request-r
 import { requestHash } from './approvals/request-address.js';
 import { accountMode } from './account-pins.js';
 import type { Account, SectionProps } from './use-account.js';
+import { Section } from '../ui/section.js';
+import { ModeBadge } from './security/mode-badge.js';
 
 export function Overview({ account, session, waiting }: SectionProps) {
   return (
@@ -21,7 +23,6 @@ export function Overview({ account, session, waiting }: SectionProps) {
 function Profile({ account: { profile } }: { readonly account: Account }) {
   const { overview } = t;
   const name = profile.identities.find(({ login }) => login !== null)?.login ?? null;
-  const isSealed = accountMode(profile) === 'e2ee';
   return (
     <div class="card">
       <div class="profile">
@@ -31,10 +32,7 @@ function Profile({ account: { profile } }: { readonly account: Account }) {
         <div>
           <h2>{name ?? overview.unnamed(profile.id.slice(0, 8))}</h2>
           <p class="titled">
-            <span class={isSealed ? 'badge accent' : 'badge'}>
-              <Icon name={isSealed ? 'lock' : 'shield'} />
-              {isSealed ? overview.e2ee : overview.plain}
-            </span>
+            <ModeBadge mode={accountMode(profile)} />
             <span class="badge">
               {profile.keyMode === 'keyed' ? overview.keyed : overview.keyless}
             </span>
@@ -68,14 +66,13 @@ function Next({ account, session, waiting }: NextProps) {
       },
   ].filter((task) => task !== false) as readonly TaskProps[];
   return tasks.length === 0 ? null : (
-    <section aria-labelledby="next">
-      <h2 id="next">{overview.next}</h2>
+    <Section id="next" title={overview.next}>
       <ul>
         {tasks.map((task) => (
           <Task key={task.title} {...task} />
         ))}
       </ul>
-    </section>
+    </Section>
   );
 }
 
@@ -135,8 +132,7 @@ function Counts({ account: { sessions, devices } }: { readonly account: Account 
 function Details({ account: { profile } }: { readonly account: Account }) {
   const { overview } = t;
   return (
-    <section aria-labelledby="details">
-      <h2 id="details">{overview.details}</h2>
+    <Section id="details" title={overview.details}>
       <dl>
         <dt>{overview.id}</dt>
         <dd class="titled">
@@ -150,6 +146,6 @@ function Details({ account: { profile } }: { readonly account: Account }) {
         <dt>{overview.content}</dt>
         <dd>{accountMode(profile) === 'e2ee' ? overview.e2eeLong : overview.plainLong}</dd>
       </dl>
-    </section>
+    </Section>
   );
 }

@@ -29,6 +29,7 @@ import { isRecord } from '../../../packages/client/is-record.js';
 import { CLICKED, OPENED_BY, readClicked, VIEWING, type Clicked } from '../worker/page-messages.js';
 import { forgetOtherKeys } from './approvals/browser-store.js';
 import type { ClickedRequest } from './approvals/waiting-requests.js';
+import { Section } from '../ui/section.js';
 
 const AccountView = lazyPart(() => import('./account-view.js'), 'AccountView');
 
@@ -215,8 +216,7 @@ function WaitingRequest({ target, dismiss }: ClickedRequest) {
   const isHere = isKnownServer(server);
   const { waiting } = t;
   return (
-    <section aria-labelledby="waiting">
-      <h2 id="waiting">{waiting[topic]}</h2>
+    <Section id="waiting" title={waiting[topic]}>
       <dl>
         {!isHere && <dt>{waiting.server}</dt>}
         {!isHere && <dd class="code">{server}</dd>}
@@ -231,7 +231,7 @@ function WaitingRequest({ target, dismiss }: ClickedRequest) {
           {t.dismiss}
         </button>
       </div>
-    </section>
+    </Section>
   );
 }
 

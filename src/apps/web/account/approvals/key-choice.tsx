@@ -6,7 +6,7 @@ import { clientFor } from '../../server.js';
 import { Check } from '../../ui/fields.js';
 import { Icon } from '../../ui/icon.js';
 import { done, NoticeLine, useAction, type Notice } from '../../ui/notice.js';
-import { SectionHead } from '../../ui/section-head.js';
+import { Section } from '../../ui/section.js';
 import { KeyForm } from '../key-forms.js';
 import { rememberedKey } from '../key-memory.js';
 import type { Account, AccountActions } from '../use-account.js';
@@ -18,6 +18,7 @@ import {
   type KeepingChoices,
 } from './answer-keys.js';
 import { forgetOtherKeys } from './browser-store.js';
+import { Badge } from '../../ui/badge.js';
 
 interface KeyChoiceProps extends Pick<AccountActions, 'endSession' | 'noteKey'> {
   readonly profile: Account['profile'];
@@ -38,16 +39,12 @@ export function KeyChoice({ profile: { id }, keys, setKeys, endSession, noteKey 
     noteKey(key, isEntered);
     setKeys(keysOfTab(key, id));
   };
+  const kept = keys?.place === 'browser' && (
+    <Badge tone="good" icon="check" text={keys.isConfirmed ? texts.isConfirmed : texts.isKept} />
+  );
+  const lead = texts.leads[keys?.place ?? 'none'];
   return (
-    <section aria-labelledby="answer-keys">
-      <SectionHead id="answer-keys" title={texts.title} lead={texts.leads[keys?.place ?? 'none']}>
-        {keys?.place === 'browser' && (
-          <span class="badge good">
-            <Icon name="check" />
-            {keys.isConfirmed ? texts.isConfirmed : texts.isKept}
-          </span>
-        )}
-      </SectionHead>
+    <Section id="answer-keys" title={texts.title} lead={lead} action={kept}>
       {keys === null && (
         <KeyForm
           id="answer-key"
@@ -60,7 +57,7 @@ export function KeyChoice({ profile: { id }, keys, setKeys, endSession, noteKey 
       {keys?.place === 'tab' && <Keep {...{ id, choices, setKeys, show, endSession }} />}
       {keys?.place === 'browser' && <Forget {...{ id, setKeys, show }} />}
       <NoticeLine notice={notice} />
-    </section>
+    </Section>
   );
 }
 

@@ -4,16 +4,16 @@ import type { AgentRequest } from '../../../../core/protocol/agent-request.js';
 import { formatRelative } from '../../i18n/format.js';
 import { requestMessages } from '../../i18n/request-messages.js';
 import { Icon, type IconName } from '../../ui/icon.js';
-import { SectionHead } from '../../ui/section-head.js';
+import { Section } from '../../ui/section.js';
 import { requestHash } from './request-address.js';
 import type { RequestEnd, RequestItem } from './use-requests.js';
+import { Badge, type BadgeProps } from '../../ui/badge.js';
 
 /** The requests, the newest first: an answered one keeps its place. */
 export function RequestList({ items }: { readonly items: readonly RequestItem[] }) {
   const { list } = requestMessages;
   return (
-    <section aria-labelledby="waiting-requests">
-      <SectionHead id="waiting-requests" title={list.title} lead={list.lead} />
+    <Section id="waiting-requests" title={list.title} lead={list.lead}>
       {items.length === 0 ? (
         <div class="empty">
           <Icon name="check" />
@@ -27,7 +27,7 @@ export function RequestList({ items }: { readonly items: readonly RequestItem[] 
           ))}
         </ul>
       )}
-    </section>
+    </Section>
   );
 }
 
@@ -71,19 +71,13 @@ const ICONS: Readonly<Record<AgentRequest['kind'], IconName>> = {
 };
 
 export function EndBadge({ end }: { readonly end: RequestEnd }) {
-  const { badge, icon } = BADGES[end.kind];
-  return (
-    <span class={`badge ${badge}`}>
-      <Icon name={icon} />
-      {requestMessages.ends[end.kind]}
-    </span>
-  );
+  return <Badge {...BADGES[end.kind]} text={requestMessages.ends[end.kind]} />;
 }
 
-const BADGES: Readonly<Record<RequestEnd['kind'], { badge: string; icon: IconName }>> = {
-  sent: { badge: 'accent', icon: 'check' },
-  taken: { badge: 'good', icon: 'check' },
-  answered: { badge: '', icon: 'check' },
-  withdrawn: { badge: '', icon: 'exit' },
-  expired: { badge: 'caution', icon: 'alert' },
+const BADGES: Readonly<Record<RequestEnd['kind'], Pick<BadgeProps, 'tone' | 'icon'>>> = {
+  sent: { tone: 'accent', icon: 'check' },
+  taken: { tone: 'good', icon: 'check' },
+  answered: { icon: 'check' },
+  withdrawn: { icon: 'exit' },
+  expired: { tone: 'caution', icon: 'alert' },
 };

@@ -13,7 +13,7 @@ import { repeatWhileVisible } from '../../ui/repeat-while-visible.js';
 import { formatDate, formatRelative } from '../../i18n/format.js';
 import { SignOutEverywhere } from '../security/sign-out.js';
 import { CERTIFICATE } from '../tab-state.js';
-import { SectionHead } from '../../ui/section-head.js';
+import { Section } from '../../ui/section.js';
 
 const Programs = lazyPart(() => import('../programs/programs-section.js'), 'ProgramsSection');
 
@@ -26,21 +26,17 @@ export function DevicesSection(props: SectionProps) {
   }
   const { devices } = t;
   const isKeyed = props.account.profile.keyMode === 'keyed';
+  const lead = isKeyed ? devices.addLeadKeyed : devices.addLead;
+  const add = (
+    <button type="button" onClick={props.addDevice}>
+      <Icon name="plus" />
+      {devices.add}
+    </button>
+  );
   return (
     <>
       <Sessions {...props} />
-      <section aria-labelledby="add">
-        <SectionHead
-          id="add"
-          title={devices.addTitle}
-          lead={isKeyed ? devices.addLeadKeyed : devices.addLead}
-        >
-          <button type="button" onClick={props.addDevice}>
-            <Icon name="plus" />
-            {devices.add}
-          </button>
-        </SectionHead>
-      </section>
+      <Section id="add" title={devices.addTitle} lead={lead} action={add} />
       {props.account.features.features?.programs?.enabled === true && <Programs {...props} />}
       <Receivers {...props} />
     </>
@@ -61,11 +57,9 @@ function Sessions({ account, endings, session, endSession, notify, reload }: Sec
       reload();
     });
   const client = clientFor(session.token);
+  const signOut = sessions.length > 1 && <SignOutEverywhere endings={endings} />;
   return (
-    <section aria-labelledby="sessions">
-      <SectionHead id="sessions" title={devices.sessions} lead={devices.sessionsLead}>
-        {sessions.length > 1 && <SignOutEverywhere endings={endings} />}
-      </SectionHead>
+    <Section id="sessions" title={devices.sessions} lead={devices.sessionsLead} action={signOut}>
       <ul>
         {ordered.map((one) => (
           <SessionRow
@@ -79,7 +73,7 @@ function Sessions({ account, endings, session, endSession, notify, reload }: Sec
         ))}
       </ul>
       <NoticeLine notice={notice} />
-    </section>
+    </Section>
   );
 }
 

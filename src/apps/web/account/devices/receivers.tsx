@@ -10,7 +10,7 @@ import { unsubscribe } from '../notifications/push-subscription.js';
 import type { SectionProps } from '../use-account.js';
 import { Rename } from './rename.js';
 import { TestReceiver } from './test-receiver.js';
-import { SectionHead } from '../../ui/section-head.js';
+import { Section } from '../../ui/section.js';
 
 export function Receivers({ account, own, session, endSession, notify, reload }: SectionProps) {
   const { notice, isBusy, run } = useNotedAction(endSession);
@@ -33,8 +33,7 @@ export function Receivers({ account, own, session, endSession, notify, reload }:
   const rename = ({ token }: SavedPushToken, name: string) =>
     client.savePushToken(token, undefined, { name });
   return (
-    <section aria-labelledby="receivers">
-      <SectionHead id="receivers" title={devices.receivers} lead={devices.receiversLead} />
+    <Section id="receivers" title={devices.receivers} lead={devices.receiversLead}>
       {account.devices.length === 0 && <NoReceivers />}
       <ul>
         {account.devices.map((device) => (
@@ -49,7 +48,7 @@ export function Receivers({ account, own, session, endSession, notify, reload }:
         ))}
       </ul>
       <NoticeLine notice={notice} />
-    </section>
+    </Section>
   );
 }
 

@@ -18,7 +18,8 @@ import { ensureWebPushKey } from '../../../../packages/client/notifications/web-
 import { readBase64 } from '../../../../core/protocol/base64.js';
 import { clientFor, serverUrl } from '../../server.js';
 import type { Session } from '../tab-state.js';
-import { SectionHead } from '../../ui/section-head.js';
+import { Section } from '../../ui/section.js';
+import { Badge } from '../../ui/badge.js';
 
 type BrowserProps = PartProps & Pick<SectionProps, 'account' | 'own'>;
 
@@ -27,12 +28,11 @@ export function BrowserNotifications({ account, own, ...props }: BrowserProps) {
   const isOn = account.devices.some(({ token }) => token === own);
   const reason = unavailableReason();
   return (
-    <section aria-labelledby="this-browser">
-      <SectionHead id="this-browser" title={browser.title} lead={browser.lead} />
+    <Section id="this-browser" title={browser.title} lead={browser.lead}>
       {isOn && <Registered />}
       {!isOn && reason === null && <RegistrationForm {...props} />}
       {!isOn && reason !== null && <p class="quiet">{browser[reason]}</p>}
-    </section>
+    </Section>
   );
 }
 
@@ -40,10 +40,7 @@ function Registered() {
   const { browser } = notificationMessages;
   return (
     <>
-      <span class="badge good">
-        <Icon name="check" />
-        {browser.isOn}
-      </span>
+      <Badge tone="good" icon="check" text={browser.isOn} />
       <PreviewsHere />
       <ShowTest />
       <p class="hint">{browser.wholeWay}</p>

@@ -9,12 +9,12 @@ import { t } from '../../i18n/messages.js';
 import { notificationMessages } from '../../i18n/notification-messages.js';
 import { clientFor } from '../../server.js';
 import { Check, submitting } from '../../ui/fields.js';
-import { Icon } from '../../ui/icon.js';
 import { done, NoticeLine, useNotedAction } from '../../ui/notice.js';
-import { SectionHead } from '../../ui/section-head.js';
+import { Section } from '../../ui/section.js';
 import { receiverFacts, receiverName } from '../devices/receivers.js';
 import type { SectionProps } from '../use-account.js';
 import type { PartProps } from './push-preferences.js';
+import { Badge } from '../../ui/badge.js';
 
 interface ConfirmedReceiversProps
   extends Omit<PartProps, 'preferences'>, Pick<SectionProps, 'account' | 'own'> {
@@ -30,13 +30,9 @@ export function ConfirmedReceivers(props: ConfirmedReceiversProps) {
   }
   const { receivers: texts } = notificationMessages;
   return (
-    <section aria-labelledby="confirmed">
-      <SectionHead id="confirmed" title={texts.title} lead={texts.lead} />
+    <Section id="confirmed" title={texts.title} lead={texts.lead}>
       {waiting.length === 0 ? (
-        <span class="badge good">
-          <Icon name="check" />
-          {texts.all}
-        </span>
+        <Badge tone="good" icon="check" text={texts.all} />
       ) : (
         <form onSubmit={submit}>
           <p>{receivers === null ? texts.none : texts.some}</p>
@@ -47,7 +43,7 @@ export function ConfirmedReceivers(props: ConfirmedReceiversProps) {
         </form>
       )}
       <NoticeLine notice={notice} />
-    </section>
+    </Section>
   );
 }
 

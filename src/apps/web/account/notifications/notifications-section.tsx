@@ -6,7 +6,7 @@ import { KeyForm } from '../key-forms.js';
 import { keptKeyOf } from '../tab-state.js';
 import type { SectionProps } from '../use-account.js';
 import { useSettings, type Settings } from './use-settings.js';
-import { SectionHead } from '../../ui/section-head.js';
+import { Section } from '../../ui/section.js';
 
 /** Loaded on demand, because most visits do not open the settings. */
 const OpenedSettings = lazyPart(() => import('./opened-settings.js'), 'OpenedSettings');
@@ -38,15 +38,15 @@ type LockedProps = Pick<Settings, 'open'> & Pick<SectionProps, 'session' | 'endS
 function Locked({ open, session, endSession }: LockedProps) {
   const { lock } = t;
   const isKept = keptKeyOf(session.accountId) !== null;
+  const tile = (
+    <span class="tile accent">
+      <Icon name="lock" />
+    </span>
+  );
   return (
-    <section aria-labelledby="locked">
-      <SectionHead id="locked" title={lock.title} lead={lock.lead}>
-        <span class="tile accent">
-          <Icon name="lock" />
-        </span>
-      </SectionHead>
+    <Section id="locked" title={lock.title} lead={lock.lead} action={tile}>
       {!isKept && <p class="hint">{lock.keep}</p>}
       <KeyForm use={open} keptFor={session.accountId} endSession={endSession} label={lock.submit} />
-    </section>
+    </Section>
   );
 }

@@ -8,7 +8,7 @@ import { TOPICS } from './topics.js';
 import { previewOfPush, PREVIEWS_OF_BUILD } from './preview.js';
 import { Switch } from './switch.js';
 import type { Settings } from './use-settings.js';
-import { SectionHead } from '../../ui/section-head.js';
+import { Section } from '../../ui/section.js';
 
 export interface PartProps extends AccountActions {
   readonly preferences: Preferences;
@@ -29,8 +29,7 @@ export function PushPreferences({ preferences, settings, endSession }: PartProps
     run(() => settings.change((fields) => changePreferences(fields, { [name]: value })));
   const fields = { preferences, isBusy, set };
   return (
-    <section aria-labelledby="push">
-      <SectionHead id="push" title={push.title} lead={push.lead} />
+    <Section id="push" title={push.title} lead={push.lead}>
       <Switch
         label={push.enabled}
         hint={push.enabledHint}
@@ -43,7 +42,7 @@ export function PushPreferences({ preferences, settings, endSession }: PartProps
       <Foreground {...fields} />
       <NoticeLine notice={notice} />
       <Samples preferences={preferences} />
-    </section>
+    </Section>
   );
 }
 

@@ -6,7 +6,7 @@ import type {
 import { readPreferences } from '../../../../packages/notify/preferences.js';
 import { notificationMessages } from '../../i18n/notification-messages.js';
 import { NoticeLine, useNotedAction } from '../../ui/notice.js';
-import { SectionHead } from '../../ui/section-head.js';
+import { Section } from '../../ui/section.js';
 import type { SectionProps } from '../use-account.js';
 import { nameOf } from './channel-row.js';
 import type { Settings } from './use-settings.js';
@@ -30,8 +30,7 @@ export function RefusedSettings({ refusal, settings, endSession }: RefusedSettin
     }
   }, [isOfMode]);
   return (
-    <section aria-labelledby="refused">
-      <SectionHead id="refused" title={refused.title} lead={refused[refusal]} />
+    <Section id="refused" title={refused.title} lead={refused[refusal]}>
       <p>{isOfMode ? refused.modeCause : refused.cause}</p>
       {found !== null && <Found fields={found} />}
       <NoticeLine notice={notice} />
@@ -42,7 +41,7 @@ export function RefusedSettings({ refusal, settings, endSession }: RefusedSettin
       >
         {isOfMode ? refused.confirmMode : refused.accept}
       </button>
-    </section>
+    </Section>
   );
 }
 

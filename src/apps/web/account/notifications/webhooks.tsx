@@ -17,7 +17,7 @@ import type { PartProps } from './push-preferences.js';
 import { ShownSecret } from './signing.js';
 import type { BrokenChannel } from '../../../../packages/notify/preferences.js';
 import { t } from '../../i18n/messages.js';
-import { SectionHead } from '../../ui/section-head.js';
+import { Section } from '../../ui/section.js';
 
 export function Webhooks({ preferences, settings, endSession }: PartProps) {
   const [notice, show] = useState<Notice | null>(null);
@@ -38,10 +38,12 @@ export function Webhooks({ preferences, settings, endSession }: PartProps) {
   const addButton = <AddButton {...{ add, endSession }} />;
   const row = { save, show, endSession };
   return (
-    <section aria-labelledby="webhooks">
-      <SectionHead id="webhooks" title={webhooks.title} lead={webhooks.lead}>
-        {isEmpty ? undefined : addButton}
-      </SectionHead>
+    <Section
+      id="webhooks"
+      title={webhooks.title}
+      lead={webhooks.lead}
+      action={isEmpty ? undefined : addButton}
+    >
       {isEmpty && <NoWebhooks>{addButton}</NoWebhooks>}
       <NoticeLine notice={notice} />
       {secret !== null && <ShownSecret secret={secret} close={() => showSecret(null)} />}
@@ -53,7 +55,7 @@ export function Webhooks({ preferences, settings, endSession }: PartProps) {
           <BrokenRow key={index} channel={channel} {...row} />
         ))}
       </ul>
-    </section>
+    </Section>
   );
 }
 

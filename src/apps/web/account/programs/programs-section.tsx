@@ -4,7 +4,7 @@ import { formatDay, formatList, formatRelative } from '../../i18n/format.js';
 import { programMessages } from '../../i18n/programs/program-messages.js';
 import { Icon } from '../../ui/icon.js';
 import { done, Loading, NoticeLine, useNotedAction } from '../../ui/notice.js';
-import { SectionHead } from '../../ui/section-head.js';
+import { Section } from '../../ui/section.js';
 import type { SectionProps } from '../use-account.js';
 import { placeOf, publisherOf } from '../../../../packages/client/programs/program-host.js';
 import type { ListedProgram } from '../../../../packages/client/programs/program-routes.js';
@@ -32,20 +32,18 @@ export function ProgramsSection({ account, session, endSession }: ProgramsSectio
       show(await routes.list());
       notify(done(() => programMessages.section.ended));
     });
+  const endAll = programs !== null && programs.length > 1 && (
+    <button type="button" disabled={isBusy} onClick={() => end(programs)}>
+      {section.endAll}
+    </button>
+  );
   return (
-    <section aria-labelledby="programs">
-      <SectionHead id="programs" title={section.title} lead={section.lead}>
-        {programs !== null && programs.length > 1 && (
-          <button type="button" disabled={isBusy} onClick={() => end(programs)}>
-            {section.endAll}
-          </button>
-        )}
-      </SectionHead>
+    <Section id="programs" title={section.title} lead={section.lead} action={endAll}>
       {programs === null && <Loading retry={load} />}
       {programs?.length === 0 && <p class="quiet">{section.none}</p>}
       {programs !== null && programs.length > 0 && <ProgramList {...{ programs, isBusy, end }} />}
       <NoticeLine notice={notice} />
-    </section>
+    </Section>
   );
 }
 

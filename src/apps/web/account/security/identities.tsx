@@ -8,8 +8,9 @@ import { t } from '../../i18n/messages.js';
 import { goToConnect } from './go-to-connect.js';
 import { CERTIFICATE } from '../tab-state.js';
 import type { Account, SectionProps } from '../use-account.js';
-import { SectionHead } from '../../ui/section-head.js';
+import { Section } from '../../ui/section.js';
 import { FormButtons } from '../../ui/form-buttons.js';
+import { Badge } from '../../ui/badge.js';
 
 type Identity = AccountProfile['identities'][number];
 
@@ -24,8 +25,7 @@ export function Identities(props: SectionProps) {
     return null;
   }
   return (
-    <section aria-labelledby="identities">
-      <SectionHead id="identities" title={security.identities} lead={security.identitiesLead} />
+    <Section id="identities" title={security.identities} lead={security.identitiesLead}>
       <ul>
         {identities.map((identity) => (
           <Linked
@@ -45,7 +45,7 @@ export function Identities(props: SectionProps) {
         ))}
       </ul>
       <NoticeLine notice={notice} />
-    </section>
+    </Section>
   );
 }
 
@@ -108,10 +108,7 @@ function Unlinked(props: RowProps & { readonly connect: () => void }) {
       <div>
         <strong>{name}</strong>
         {isRequired ? (
-          <span class="badge caution">
-            <Icon name="alert" />
-            {security.requiredHint}
-          </span>
+          <Badge tone="caution" icon="alert" text={security.requiredHint} />
         ) : (
           <span class="quiet">{security.notConnected}</span>
         )}

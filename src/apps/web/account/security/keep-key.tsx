@@ -2,12 +2,13 @@ import { useEffect, useState } from 'preact/hooks';
 import { keepMessages } from '../../i18n/keep-messages.js';
 import { Icon } from '../../ui/icon.js';
 import { done, NoticeLine, useNotedAction } from '../../ui/notice.js';
-import { SectionHead } from '../../ui/section-head.js';
+import { Section } from '../../ui/section.js';
 import { recentKey, useRecentKey } from '../key-memory.js';
 import { passkeySupport, sealWithPasskey, type PasskeySupport } from '../passkey.js';
 import { keptKeyOf, saveKeptKey } from '../tab-state.js';
 import type { SectionProps } from '../use-account.js';
 import { forgetKeyInAllTabs } from './forgotten-key.js';
+import { Badge } from '../../ui/badge.js';
 
 export { loadKeepMessages as loadTexts } from '../../i18n/keep-messages.js';
 
@@ -37,23 +38,17 @@ export function KeepKey({ session: { accountId }, endSession, onForgotten }: Kee
     setKept(false);
     show(done(() => keepMessages.forgotten));
   };
+  const lead = isKept ? keep.keptLead : keep.lead;
+  const badge = isKept && <Badge tone="good" icon="check" text={keep.isKept} />;
   return (
-    <section aria-labelledby="keep-key">
-      <SectionHead id="keep-key" title={keep.title} lead={isKept ? keep.keptLead : keep.lead}>
-        {isKept && (
-          <span class="badge good">
-            <Icon name="check" />
-            {keep.isKept}
-          </span>
-        )}
-      </SectionHead>
+    <Section id="keep-key" title={keep.title} lead={lead} action={badge}>
       {isKept ? (
         <Forget forget={forget} />
       ) : (
         <Offer hasKey={recent !== null} isBusy={isBusy} start={start} />
       )}
       <NoticeLine notice={notice} />
-    </section>
+    </Section>
   );
 }
 

@@ -7,17 +7,17 @@ import { NoticeLine, done } from '../../ui/notice.js';
 import { DialogButton } from '../../ui/dialog.js';
 import { submitting, TextField } from '../../ui/fields.js';
 import { lazyPart } from '../../ui/lazy-part.js';
-import { SectionHead } from '../../ui/section-head.js';
+import { Section } from '../../ui/section.js';
 import { FormButtons } from '../../ui/form-buttons.js';
 import { accountMode } from '../account-pins.js';
 import { keptKeyOf } from '../tab-state.js';
-import { Icon } from '../../ui/icon.js';
 import { requireOwnKey } from '../../../../packages/client/api/own-key.js';
 import type { DeviceKey } from '../../../../packages/client/crypto/device-key.js';
 import { clientFor } from '../../server.js';
 import { KeyForm } from '../key-forms.js';
 import { useRecentKey } from '../key-memory.js';
 import { KeyView } from '../key-view.js';
+import { ModeBadge } from './mode-badge.js';
 
 const KeepKey = lazyPart(() => import('./keep-key.js'), 'KeepKey');
 
@@ -35,11 +35,12 @@ export function SecuritySection(props: SectionProps) {
       {keyMode === 'keyed' && (encryptionMode === 'e2ee' || keptKeyOf(id) !== null) && (
         <KeepKey {...props} onForgotten={() => setForgotten((count) => count + 1)} />
       )}
-      <section aria-labelledby="sign-out">
-        <SectionHead id="sign-out" title={security.sessions} lead={security.sessionsLead}>
-          <SignOutEverywhere endings={endings} />
-        </SectionHead>
-      </section>
+      <Section
+        id="sign-out"
+        title={security.sessions}
+        lead={security.sessionsLead}
+        action={<SignOutEverywhere endings={endings} />}
+      />
       <DeleteAccount endings={endings} />
     </>
   );
@@ -48,15 +49,12 @@ export function SecuritySection(props: SectionProps) {
 /** Requires a confirmation word, because a click can be a mistake. */
 function DeleteAccount({ endings }: { readonly endings: Endings }) {
   const { security } = t;
-  return (
-    <section aria-labelledby="delete">
-      <SectionHead id="delete" title={security.delete} lead={security.deleteLead}>
-        <DialogButton open={security.deleteOpen} title={security.deleteTitle} class="danger">
-          {(close) => <Confirmation {...{ endings, close }} />}
-        </DialogButton>
-      </SectionHead>
-    </section>
+  const button = (
+    <DialogButton open={security.deleteOpen} title={security.deleteTitle} class="danger">
+      {(close) => <Confirmation {...{ endings, close }} />}
+    </DialogButton>
   );
+  return <Section id="delete" title={security.delete} lead={security.deleteLead} action={button} />;
 }
 
 interface ConfirmationProps {
@@ -95,24 +93,17 @@ const ChangeEncryption = lazyPart(() => import('./change-encryption.js'), 'Chang
 
 function Encryption(props: SectionProps) {
   const { profile, features } = props.account;
-  const { overview, security } = t;
+  const { security } = t;
   const mode = accountMode(profile);
   const isSealed = mode === 'e2ee';
   const isConfirmed = mode === profile.encryptionMode;
   const isChoice = features.capabilities.encryption?.allowAccountOptOut === true;
   return (
-    <section aria-labelledby="encryption">
-      <div class="card-head">
-        <h2 id="encryption">{security.encryption}</h2>
-        <span class={isSealed ? 'badge accent' : 'badge'}>
-          <Icon name={isSealed ? 'lock' : 'shield'} />
-          {isSealed ? overview.e2ee : overview.plain}
-        </span>
-      </div>
+    <Section id="encryption" title={security.encryption} action={<ModeBadge mode={mode} />}>
       <p>{isSealed ? security.e2ee : security.plain}</p>
       {!isConfirmed && <p class="problem">{security.modeDiffers}</p>}
       {isConfirmed && isChoice && profile.keyMode === 'keyed' && <ChangeEncryption {...props} />}
-    </section>
+    </Section>
   );
 }
 
@@ -134,8 +125,7 @@ function DeviceKeySection({ session, noteKey }: DeviceKeyProps) {
   const keyLead = key === null ? security.keyLead : security.keyKept;
   const lead = isKeyEntered ? keyLead : security.keyUnchecked;
   return (
-    <section aria-labelledby="check-key">
-      <SectionHead id="check-key" title={security.key} lead={lead} />
+    <Section id="check-key" title={security.key} lead={lead}>
       {isChecked && key !== null && <NoticeLine notice={done(() => security.keyRight)} />}
       {(key === null || (!isKeyEntered && !isChecked)) && (
         <KeyForm
@@ -151,7 +141,7 @@ function DeviceKeySection({ session, noteKey }: DeviceKeyProps) {
       {key !== null && (
         <KeyPrint secret={key.secret} {...{ accountId, isShown }} show={() => show(true)} />
       )}
-    </section>
+    </Section>
   );
 }
 

@@ -25,6 +25,7 @@ import { reasonName, Statements } from '../policy/statements.js';
 import { useProviderName } from '../provider-names.js';
 import { Programs } from './programs.js';
 import type { AdminIdentity, AdminSession } from '../admin-answers.js';
+import { Section } from '../../ui/section.js';
 
 const EVENTS = 20;
 
@@ -89,14 +90,11 @@ interface HistoryProps {
 
 function History({ id, events }: HistoryProps) {
   const { detail } = texts;
+  const all = <a href={listAddress('audit', { accountId: id })}>{detail.allEvents}</a>;
   return (
-    <section aria-labelledby="history">
-      <div class="card-head">
-        <h2 id="history">{detail.history}</h2>
-        <a href={listAddress('audit', { accountId: id })}>{detail.allEvents}</a>
-      </div>
+    <Section id="history" title={detail.history} action={all}>
       <EventTable events={events} withAccount={false} />
-    </section>
+    </Section>
   );
 }
 
@@ -118,8 +116,7 @@ function Details({ account }: { readonly account: AdminAccount }) {
   const { overview } = t;
   const { detail } = texts;
   return (
-    <section aria-labelledby="details">
-      <h2 id="details">{overview.details}</h2>
+    <Section id="details" title={overview.details}>
       <dl>
         <dt>{overview.id}</dt>
         <dd class="titled">
@@ -141,7 +138,7 @@ function Details({ account }: { readonly account: AdminAccount }) {
         <dt>{overview.content}</dt>
         <dd>{detail[encryptionMode]}</dd>
       </dl>
-    </section>
+    </Section>
   );
 }
 
@@ -202,8 +199,7 @@ function Identities({ account }: { readonly account: AdminAccount }) {
   const { detail } = texts;
   const providerName = useProviderName();
   return (
-    <section aria-labelledby="identities">
-      <h2 id="identities">{detail.identities}</h2>
+    <Section id="identities" title={detail.identities}>
       {identities.length === 0 && <p class="empty">{detail.noIdentity}</p>}
       <ul>
         {identities.map((identity) => (
@@ -225,7 +221,7 @@ function Identities({ account }: { readonly account: AdminAccount }) {
           </li>
         ))}
       </ul>
-    </section>
+    </Section>
   );
 }
 
@@ -254,10 +250,9 @@ interface BackendsProps {
 
 function Backends({ backends }: BackendsProps) {
   return backends.length === 0 ? null : (
-    <section aria-labelledby="account-backends">
-      <h2 id="account-backends">{texts.detail.backends}</h2>
+    <Section id="account-backends" title={texts.detail.backends}>
       <Statements statements={backends.map(({ statement }) => statement)} />
-    </section>
+    </Section>
   );
 }
 
@@ -274,8 +269,7 @@ function Sessions({ account: { id, sessions }, ...result }: SessionsProps) {
     return { ...session, name: name === null ? detail.unnamedClient : shownName(name) };
   });
   return (
-    <section aria-labelledby="sessions">
-      <h2 id="sessions">{detail.sessions}</h2>
+    <Section id="sessions" title={detail.sessions}>
       {sessions.length === 0 && <p class="empty">{detail.noSession}</p>}
       <ul>
         {named.map(({ name, ...session }) => (
@@ -299,7 +293,7 @@ function Sessions({ account: { id, sessions }, ...result }: SessionsProps) {
           </li>
         ))}
       </ul>
-    </section>
+    </Section>
   );
 }
 

@@ -11,6 +11,7 @@ import { Lesson } from '../lesson.js';
 import { Skeleton } from '../skeleton.js';
 import { DataTable, ListTable } from '../tables.js';
 import { useLive } from '../use-live.js';
+import { Section } from '../../ui/section.js';
 
 type Backend = AdminResourceServers['resourceServers'][number];
 type Stream = Backend['streams'][number];
@@ -66,8 +67,7 @@ function Details({ backend }: { readonly backend: Backend }) {
   const { backends } = texts;
   const nameOf = useProviderName();
   return (
-    <section aria-labelledby={`backend-${id}`}>
-      <h2 id={`backend-${id}`}>{name}</h2>
+    <Section id={`backend-${id}`} title={name}>
       <dl>
         <dt>{backends.address}</dt>
         <dd class="code">{resource}</dd>
@@ -86,7 +86,7 @@ function Details({ backend }: { readonly backend: Backend }) {
       </dl>
       <Requests requests={requests} />
       <Streams streams={streams} />
-    </section>
+    </Section>
   );
 }
 
@@ -175,8 +175,7 @@ function textOf(table: Readonly<Record<string, string>>, key: string): string {
 function Keys({ keys }: { readonly keys: readonly SigningKey[] }) {
   const { backends } = texts;
   return (
-    <section aria-labelledby="keys">
-      <h2 id="keys">{backends.keys}</h2>
+    <Section id="keys" title={backends.keys}>
       <p class="quiet">{backends.keysLead}</p>
       <DataTable
         headings={[backends.key, backends.algorithm, backends.signsFrom]}
@@ -192,6 +191,6 @@ function Keys({ keys }: { readonly keys: readonly SigningKey[] }) {
           </tr>
         ))}
       </DataTable>
-    </section>
+    </Section>
   );
 }

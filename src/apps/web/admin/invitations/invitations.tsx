@@ -19,7 +19,7 @@ import { INVITATION_LIMITS } from '../../../../core/policy/flow/code-limits.js';
 import { DialogButton } from '../../ui/dialog.js';
 import { SelectField, submitting, TextField, textOf } from '../../ui/fields.js';
 import { Icon } from '../../ui/icon.js';
-import { SectionHead } from '../../ui/section-head.js';
+import { Section } from '../../ui/section.js';
 import { FormButtons } from '../../ui/form-buttons.js';
 
 const PAGE = 25;
@@ -163,8 +163,7 @@ interface CreatedProps extends CreatedInvitation {
 function Created({ code, link, close }: CreatedProps) {
   const { invitations } = texts;
   return (
-    <section aria-labelledby="created" role="status">
-      <SectionHead id="created" title={invitations.created} lead={invitations.createdLead} />
+    <Section id="created" title={invitations.created} lead={invitations.createdLead} role="status">
       <dl>
         <dt>{invitations.code}</dt>
         <dd>
@@ -183,7 +182,7 @@ function Created({ code, link, close }: CreatedProps) {
       <button type="button" onClick={close}>
         {invitations.close}
       </button>
-    </section>
+    </Section>
   );
 }
 

@@ -5,7 +5,7 @@ import { listAddress } from '../route.js';
 import { useSession } from '../session.js';
 import { Skeleton } from '../skeleton.js';
 import { useLive } from '../use-live.js';
-import { SectionHead } from '../../ui/section-head.js';
+import { Section } from '../../ui/section.js';
 import { texts } from '../i18n/texts.js';
 import { Logins } from './login-chart.js';
 import { Rechecks } from './rechecks.js';
@@ -15,6 +15,7 @@ import type { AdminProvider } from '../admin-answers.js';
 import { Icon, type IconName } from '../../ui/icon.js';
 import { useProviderName } from '../provider-names.js';
 import { formatRelative } from '../../i18n/format.js';
+import { Badge } from '../../ui/badge.js';
 
 export function Overview() {
   const { client } = useSession();
@@ -41,13 +42,13 @@ export function Overview() {
           {value.requests !== null && <Requests counts={value.requests} />}
           <Rechecks providers={value.providers} isOn={value.isOffboardingOn} />
           <ProviderHealth providers={value.providers} />
-          <section aria-labelledby="findings">
-            <div class="card-head">
-              <h2 id="findings">{overview.findings}</h2>
-              <a href={listAddress('policy', {})}>{overview.policy}</a>
-            </div>
+          <Section
+            id="findings"
+            title={overview.findings}
+            action={<a href={listAddress('policy', {})}>{overview.policy}</a>}
+          >
             <DismissibleFindings findings={value.findings} />
-          </section>
+          </Section>
         </>
       )}
     </>
@@ -64,8 +65,7 @@ function AccountStates({ counts }: { readonly counts: AdminOverview['accounts'] 
     { label: overview.ineligible, count: ineligible, tone: 'caution', state: 'ineligible' },
   ];
   return (
-    <section aria-labelledby="accounts">
-      <h2 id="accounts">{overview.accounts}</h2>
+    <Section id="accounts" title={overview.accounts}>
       <div class="tiles">
         {tiles.map(({ label, count, tone, state, isRounded = false }) => (
           <a key={label} class="count-tile" href={listAddress('accounts', { state })}>
@@ -78,7 +78,7 @@ function AccountStates({ counts }: { readonly counts: AdminOverview['accounts'] 
           </a>
         ))}
       </div>
-    </section>
+    </Section>
   );
 }
 
@@ -86,8 +86,7 @@ function AccountStates({ counts }: { readonly counts: AdminOverview['accounts'] 
 function Requests({ counts }: { readonly counts: NonNullable<AdminOverview['requests']> }) {
   const { requests } = texts;
   return (
-    <section aria-labelledby="requests">
-      <SectionHead id="requests" title={requests.title} lead={requests.lead} />
+    <Section id="requests" title={requests.title} lead={requests.lead}>
       <div class="tiles">
         {(['waiting', 'answered', 'withdrawn', 'expired'] as const).map((state) => (
           <div key={state} class="count-tile">
@@ -96,7 +95,7 @@ function Requests({ counts }: { readonly counts: NonNullable<AdminOverview['requ
           </div>
         ))}
       </div>
-    </section>
+    </Section>
   );
 }
 
@@ -123,8 +122,7 @@ function ProviderHealth({ providers }: { readonly providers: readonly AdminProvi
   const { health } = texts;
   const nameOf = useProviderName();
   return (
-    <section aria-labelledby="providers">
-      <h2 id="providers">{health.title}</h2>
+    <Section id="providers" title={health.title}>
       {providers.length === 0 && <p class="empty">{health.none}</p>}
       <ul>
         {providers.map((provider) => (
@@ -145,19 +143,14 @@ function ProviderHealth({ providers }: { readonly providers: readonly AdminProvi
           </li>
         ))}
       </ul>
-    </section>
+    </Section>
   );
 }
 
 function State({ provider: { type, failingFor, lastAnswerAt } }: { provider: AdminProvider }) {
   const { health } = texts;
   if (failingFor !== null) {
-    return (
-      <span class="badge alarm">
-        <Icon name="alert" />
-        {health.failing}
-      </span>
-    );
+    return <Badge tone="alarm" icon="alert" text={health.failing} />;
   }
   if (type === 'certificate') {
     return null;
@@ -165,10 +158,7 @@ function State({ provider: { type, failingFor, lastAnswerAt } }: { provider: Adm
   return lastAnswerAt === null ? (
     <span class="badge">{health.unknown}</span>
   ) : (
-    <span class="badge good">
-      <Icon name="check" />
-      {health.answers}
-    </span>
+    <Badge tone="good" icon="check" text={health.answers} />
   );
 }
 

@@ -4,7 +4,7 @@ import { formatRelative } from '../../i18n/format.js';
 import { formatCount } from '../format-count.js';
 import { useProviderName } from '../provider-names.js';
 import { texts } from '../i18n/texts.js';
-import { SectionHead } from '../../ui/section-head.js';
+import { Section } from '../../ui/section.js';
 import { Legend, Numbers } from './chart-parts.js';
 
 interface RechecksProps {
@@ -28,8 +28,7 @@ export function Rechecks({ providers, isOn }: RechecksProps) {
   const lead = isOn ? rechecks.lead : rechecks.off;
   const checked = providers.filter(({ checks }) => isOn || checks.due > 0);
   return (
-    <section aria-labelledby="rechecks">
-      <SectionHead id="rechecks" title={rechecks.title} lead={lead} />
+    <Section id="rechecks" title={rechecks.title} lead={lead}>
       {checked.length > 0 && (
         <div class="pair">
           <BarChart
@@ -58,7 +57,7 @@ export function Rechecks({ providers, isOn }: RechecksProps) {
           />
         </div>
       )}
-    </section>
+    </Section>
   );
 }
 

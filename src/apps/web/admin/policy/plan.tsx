@@ -6,7 +6,7 @@ import type {
 } from '../../../../packages/client/api/admin-client.js';
 import { SelectField, submitting } from '../../ui/fields.js';
 import { NoticeLine, problem, useNotedAction } from '../../ui/notice.js';
-import { SectionHead } from '../../ui/section-head.js';
+import { Section } from '../../ui/section.js';
 import { texts } from '../i18n/texts.js';
 import { useSession } from '../session.js';
 import { Outcome } from './outcome.js';
@@ -29,8 +29,7 @@ export function Plan({ present }: { readonly present: AdminPolicy }) {
     run(async () => setPlan(await client.plan(environment)));
   });
   return (
-    <section aria-labelledby="plan">
-      <SectionHead id="plan" title={policy.plan} lead={policy.planLead} />
+    <Section id="plan" title={policy.plan} lead={policy.planLead}>
       <form onSubmit={submit}>
         <Variables text={text} setText={setText} isInvalid={notice !== null} />
         <NoticeLine notice={notice} />
@@ -39,7 +38,7 @@ export function Plan({ present }: { readonly present: AdminPolicy }) {
         </button>
       </form>
       <div role="status">{plan !== null && <Outcome plan={plan} present={present} />}</div>
-    </section>
+    </Section>
   );
 }
 

@@ -7,6 +7,7 @@ import { useLive } from '../use-live.js';
 import { Findings } from './findings.js';
 import { Plan } from './plan.js';
 import { Statements } from './statements.js';
+import { Section } from '../../ui/section.js';
 
 export function Policy() {
   const { client } = useSession();
@@ -21,14 +22,12 @@ export function Policy() {
         <Skeleton live={live} />
       ) : (
         <>
-          <section aria-labelledby="present">
-            <h2 id="present">{policy.present}</h2>
+          <Section id="present" title={policy.present}>
             <Statements statements={value.statements} />
-          </section>
-          <section aria-labelledby="findings">
-            <h2 id="findings">{texts.overview.findings}</h2>
+          </Section>
+          <Section id="findings" title={texts.overview.findings}>
             <Findings findings={value.findings} />
-          </section>
+          </Section>
           <Plan present={value} />
         </>
       )}

@@ -13,6 +13,7 @@ import { Skeleton } from '../skeleton.js';
 import { useLive } from '../use-live.js';
 import { PageButtons, usePages } from '../pages.js';
 import { ListTable } from '../tables.js';
+import { Section } from '../../ui/section.js';
 
 type Reported = AdminSignals['providers'][number];
 type Stream = NonNullable<Reported['stream']>;
@@ -67,8 +68,7 @@ function Details({ reported, ...result }: DetailsProps) {
   const { signals } = texts;
   const nameOf = useProviderName();
   return (
-    <section aria-labelledby={`signals-${id}`}>
-      <h2 id={`signals-${id}`}>{nameOf(id)}</h2>
+    <Section id={`signals-${id}`} title={nameOf(id)}>
       <dl>
         <dt>{signals.last}</dt>
         <dd>
@@ -87,7 +87,7 @@ function Details({ reported, ...result }: DetailsProps) {
       {caller.role === 'operate' && (stream !== null || directory !== null) && (
         <EndOther provider={id} {...result} />
       )}
-    </section>
+    </Section>
   );
 }
 
