@@ -1,6 +1,6 @@
 import type { GatehouseClient } from '../../../packages/client/api/api-client.js';
 import { GatehouseProblem } from '../../../packages/client/api/problem.js';
-import { placeOf, publisherOf } from '../../../packages/client/programs/program-host.js';
+import { placeName, publisherOf } from '../../../packages/client/programs/program-host.js';
 import type { ListedProgram } from '../../../packages/client/programs/program-routes.js';
 import { requireToken } from '../account/current-session.js';
 import { refusedError, usageError } from '../cli-error.js';
@@ -132,7 +132,9 @@ function describeProgram(accesses: readonly ListedProgram[]): string {
       ...(isFile ? [['Name', access.client.name]] : []),
       ['At', access.resource.name],
       ['May', access.scopes.map(({ text }) => text).join('; ')],
-      ...(access.redirectUri === null ? [] : [['Returns to', describePlace(access.redirectUri)]]),
+      ...(access.redirectUri === null
+        ? []
+        : [['Returns to', placeName(access.redirectUri, PLACES)]]),
       ['Allowed', `${minute(access.createdAt)} ${describeMethod(access.method)}`],
       ['Until', minute(access.expiresAt)],
       ['Last used', `${minute(access.lastUsedAt)} from ${access.lastAddress ?? 'unknown'}`],
@@ -147,17 +149,10 @@ function describeProgram(accesses: readonly ListedProgram[]): string {
   ].join('\n');
 }
 
-function describePlace(redirectUri: string): string {
-  const place = placeOf(redirectUri);
-  switch (place.kind) {
-    case 'host':
-      return place.host;
-    case 'computer':
-      return 'a program on the computer of the browser';
-    case 'app':
-      return `the app that opens ${place.scheme}: links`;
-  }
-}
+const PLACES = {
+  computer: 'a program on the computer of the browser',
+  app: (scheme: string) => `the app that opens ${scheme}: links`,
+};
 
 function describeMethod(method: string): string {
   const methods: Readonly<Record<string, string>> = {

@@ -17,6 +17,18 @@ export function placeOf(address: string): ProgramPlace {
     : { kind: 'app', scheme: url.protocol.slice(0, -1) };
 }
 
+/** Returns the name of {@link placeOf} an address, in the words of the caller. */
+export function placeName(
+  address: string,
+  words: { readonly computer: string; readonly app: (scheme: string) => string },
+): string {
+  const place = placeOf(address);
+  if (place.kind === 'computer') {
+    return words.computer;
+  }
+  return place.kind === 'host' ? place.host : words.app(place.scheme);
+}
+
 /** The host that publishes a program; null = the operator of this server configured it. */
 export function publisherOf(clientId: string): string | null {
   return clientId.startsWith('https://') ? new URL(clientId).host : null;

@@ -7,7 +7,7 @@ import { Check } from '../../ui/fields.js';
 import { Loading, NoticeLine, useAction, type Notice, type Notify } from '../../ui/notice.js';
 import { savePendingProgram, type PendingProgram, type Session } from '../tab-state.js';
 import type { AccountActions } from '../use-account.js';
-import { placeOf, publisherOf } from '../../../../packages/client/programs/program-host.js';
+import { placeName, publisherOf } from '../../../../packages/client/programs/program-host.js';
 import { ProgramRequestRoutes, type ProgramRequest, type ProgramScope } from './program-routes.js';
 
 export { loadProgramMessages as loadTexts } from '../../i18n/programs/program-messages.js';
@@ -137,7 +137,6 @@ interface ProgramProps {
 /** The name of the program is text of a stranger: its place is what counts. */
 function Program({ request, name }: ProgramProps) {
   const { request: texts } = programMessages;
-  const place = placeOf(request.redirectUri);
   const publisher = publisherOf(request.client.id);
   return (
     <>
@@ -149,9 +148,7 @@ function Program({ request, name }: ProgramProps) {
       <dl class="asked">
         <dt>{texts.returns}</dt>
         <dd class="acting" dir="ltr">
-          {place.kind === 'host' && place.host}
-          {place.kind === 'computer' && texts.computer}
-          {place.kind === 'app' && texts.app(place.scheme)}
+          {placeName(request.redirectUri, texts)}
         </dd>
         <dt>{texts.publisher}</dt>
         <dd dir="ltr">{publisher ?? texts.configured}</dd>

@@ -1,7 +1,7 @@
 import type { AdminActAnswer } from '../../../../packages/client/api/admin-client.js';
 import { GatehouseProblem } from '../../../../packages/client/api/problem.js';
 import { formatDay, formatList, formatRelative } from '../../i18n/format.js';
-import { placeOf, publisherOf } from '../../../../packages/client/programs/program-host.js';
+import { placeName, publisherOf } from '../../../../packages/client/programs/program-host.js';
 import { Icon } from '../../ui/icon.js';
 import { ActionButton, type ActionResult } from '../action-button.js';
 import type { AdminProgram } from '../admin-answers.js';
@@ -73,6 +73,8 @@ function Grant({ grant, accountId, ...result }: GrantProps) {
   const { id, client, resource, scopes, method, createdAt, lastUsedAt, lastAddress } = grant;
   const approved = programs.approved(formatRelative(createdAt), useProviderName()(method));
   const used = detail.lastUsed(formatRelative(lastUsedAt));
+  const { redirectUri } = grant;
+  const place = redirectUri === null ? programs.file : placeName(redirectUri, programs);
   return (
     <li>
       <span class="tile">
@@ -82,7 +84,7 @@ function Grant({ grant, accountId, ...result }: GrantProps) {
         <span>
           <strong>{formatList(scopes.map(({ text }) => text))}</strong> {programs.at(resource.name)}
         </span>
-        <span class="hint">{joined(placeOfGrant(grant), used, lastAddress)}</span>
+        <span class="hint">{joined(place, used, lastAddress)}</span>
         <span class="hint">{joined(approved, programs.until(formatDay(grant.expiresAt)))}</span>
       </div>
       {caller.role === 'operate' && (
@@ -129,22 +131,6 @@ function EndAll({ ended, name, accountId, ...result }: EndAllProps) {
       {...result}
     />
   );
-}
-
-function placeOfGrant({ redirectUri }: AdminProgram): string {
-  return redirectUri === null ? texts.programs.file : placeName(redirectUri);
-}
-
-function placeName(address: string): string {
-  const place = placeOf(address);
-  switch (place.kind) {
-    case 'host':
-      return place.host;
-    case 'computer':
-      return texts.programs.computer;
-    case 'app':
-      return texts.programs.app(place.scheme);
-  }
 }
 
 function joined(...parts: readonly (string | null)[]): string {
