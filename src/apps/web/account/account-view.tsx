@@ -1,5 +1,5 @@
 import type { ComponentChildren, ComponentType } from 'preact';
-import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import { useFocus } from '../ui/use-focus.js';
 import { Brand, brand } from '../brand.js';
 import { Icon, type IconName } from '../ui/icon.js';
@@ -21,6 +21,7 @@ import { SignOut, useEndings } from './security/sign-out.js';
 import { UNKNOWN_DEVICE, takeReplaced, type Session } from './tab-state.js';
 import { useAccount, type Endings, type SectionProps } from './use-account.js';
 import { clientFor } from '../server.js';
+import { useEvents } from '../ui/use-events.js';
 
 const Refusal = lazyPart(() => import('./refusal.js'), 'Refusal');
 
@@ -168,12 +169,12 @@ function Title({ section }: { readonly section: Section }) {
 
 /** Clears the notice when another page of the account opens: it reports an action of the last one. */
 function useNoticeOfSection(notify: Notify): void {
-  useLayoutEffect(() => {
+  useEvents(() => {
     // An invitation link is no page of the account, and has a notice of its own.
-    const onChange = () => sectionIn(location.hash) !== null && notify(null);
-    addEventListener('hashchange', onChange);
-    return () => removeEventListener('hashchange', onChange);
-  }, [notify]);
+    if (sectionIn(location.hash) !== null) {
+      notify(null);
+    }
+  }, 'hashchange');
 }
 
 /** Ends the session that this one replaced in this tab: its token would otherwise stay valid. */

@@ -1,6 +1,6 @@
-import { useEffect, useState } from 'preact/hooks';
 import type { LoginAnswer } from '../../../packages/client/api/api-client-answers.js';
 import type { DeviceKey } from '../../../packages/client/crypto/device-key.js';
+import { useRenderingAt } from '../ui/use-events.js';
 
 /** The lifetime of a fresh login by default. */
 const RECENT_MS = 900_000;
@@ -37,15 +37,7 @@ export function recentKey(accountId: string): DeviceKey | null {
 /** {@link recentKey} for rendering: the caller is rendered again when the key is no longer recent. */
 export function useRecentKey(accountId: string): DeviceKey | null {
   const key = recentKey(accountId);
-  const since = key === null ? null : (known?.since ?? null);
-  const [, expire] = useState(0);
-  useEffect(() => {
-    if (since === null) {
-      return undefined;
-    }
-    const timer = setTimeout(() => expire(since), since + RECENT_MS - Date.now());
-    return () => clearTimeout(timer);
-  }, [since]);
+  useRenderingAt(key === null || known === null ? undefined : known.since + RECENT_MS);
   return key;
 }
 

@@ -30,6 +30,7 @@ import { CLICKED, OPENED_BY, readClicked, VIEWING, type Clicked } from '../worke
 import { forgetOtherKeys } from './approvals/browser-store.js';
 import type { ClickedRequest } from './approvals/waiting-requests.js';
 import { Section } from '../ui/section.js';
+import { useEvents } from '../ui/use-events.js';
 
 const AccountView = lazyPart(() => import('./account-view.js'), 'AccountView');
 
@@ -110,16 +111,12 @@ function isOpened({ kind }: Arrival): boolean {
 
 /** An invitation link opened in this tab changes only the fragment and loads nothing. */
 function useInvitationLinks(receive: (code: string) => void): void {
-  useLayoutEffect(() => {
-    const take = () => {
-      const arrival = invitationIn(location.hash) === null ? null : takeArrival();
-      if (arrival?.kind === 'invited') {
-        receive(arrival.code);
-      }
-    };
-    addEventListener('hashchange', take);
-    return () => removeEventListener('hashchange', take);
-  }, [receive]);
+  useEvents(() => {
+    const arrival = invitationIn(location.hash) === null ? null : takeArrival();
+    if (arrival?.kind === 'invited') {
+      receive(arrival.code);
+    }
+  }, 'hashchange');
 }
 
 /** The session of this tab, the unhandled answer and device, and the last notice. */

@@ -1,4 +1,4 @@
-import { useHash } from '../ui/use-hash.js';
+import { useHash } from '../ui/use-events.js';
 
 /**
  * The sections by the fragment of their address: `/app/#security`. Not every server has the last one,

@@ -1,4 +1,4 @@
-import { useHash } from '../ui/use-hash.js';
+import { useHash } from '../ui/use-events.js';
 
 /** Sections of the console, by the beginning of their fragment: `/admin/#audit?actor=alice`. */
 export const SECTIONS = [

@@ -6,6 +6,7 @@ import { failureMessage, requiresSignIn } from '../i18n/failure.js';
 import type { refusedMessages } from '../i18n/refused-messages.js';
 import { t } from '../i18n/messages.js';
 import { Icon } from './icon.js';
+import { useRenderingAt } from './use-events.js';
 
 /** The result of an action, above the page or next to its control. */
 export interface Notice {
@@ -81,17 +82,6 @@ export function NoticeLine({ notice, id }: NoticeLineProps) {
       {notice?.refusal !== undefined && <LazySteps {...notice.refusal} />}
     </div>
   );
-}
-
-function useRenderingAt(time: number | undefined): void {
-  const [, render] = useState(0);
-  useEffect(() => {
-    if (time === undefined) {
-      return undefined;
-    }
-    const timer = setTimeout(() => render(time), time - Date.now());
-    return () => clearTimeout(timer);
-  }, [time]);
 }
 
 /** Loaded on demand, because few people are refused. */

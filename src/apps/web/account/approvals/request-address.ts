@@ -1,5 +1,5 @@
 import { isRequestId } from '../../../../core/protocol/request-id.js';
-import { useHash } from '../../ui/use-hash.js';
+import { useHash } from '../../ui/use-events.js';
 
 /** The address of one request: `/app/#requests/<id>`. */
 const ADDRESS = /^#requests\/([\w-]+)$/;

@@ -11,6 +11,7 @@ import { RequestList } from './request-list.js';
 import { RequestView } from './request-view.js';
 import { requestHash, useOpenRequest } from './request-address.js';
 import { useRequests } from './use-requests.js';
+import { useEvents } from '../../ui/use-events.js';
 
 export { loadRequestMessages as loadTexts } from '../../i18n/request-messages.js';
 
@@ -78,15 +79,7 @@ function useFocusOfOpened(open: string | null): void {
 
 function Offline() {
   const [isOnline, setOnline] = useState(navigator.onLine);
-  useLayoutEffect(() => {
-    const read = () => setOnline(navigator.onLine);
-    addEventListener('online', read);
-    addEventListener('offline', read);
-    return () => {
-      removeEventListener('online', read);
-      removeEventListener('offline', read);
-    };
-  }, []);
+  useEvents(() => setOnline(navigator.onLine), 'online', 'offline');
   return isOnline ? null : (
     <div class="notice" role="status">
       <p>

@@ -9,6 +9,7 @@ import type { Pressed } from '../../worker/page-messages.js';
 import type { Account, AccountActions } from '../use-account.js';
 import type { PressedAllow, WaitingRequests } from './pressed-allow.js';
 import { requestHash } from './request-address.js';
+import { useEvents } from '../../ui/use-events.js';
 
 /** The pause before a server is asked again whose clock is behind that of this device. */
 const EXPIRY_RETRY_MS = 15_000;
@@ -75,11 +76,7 @@ function useClickedRequest(
 /** Forgets the button once another page of the account is opened. */
 function usePressedAllow() {
   const [pressedAllow, set] = useState<PressedAllow | null>(null);
-  useEffect(() => {
-    const forget = () => set(null);
-    addEventListener('hashchange', forget);
-    return () => removeEventListener('hashchange', forget);
-  }, []);
+  useEvents(() => set(null), 'hashchange');
   const press = (target: NotificationTarget, pressed: Pressed) =>
     set({ target, pressed, finish: () => set(null) });
   return [pressedAllow, press] as const;
