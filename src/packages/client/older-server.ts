@@ -18,17 +18,13 @@ export const FEATURES_BEFORE_DISCOVERY: ServerFeatures = {
   },
 };
 
-const older = v.object({
+/** `{success, token}`, the answer of an older server, and that of a newer one. */
+export const olderLogin = v.object({
   token: v.string(),
   accountId: v.optional(v.string()),
   created: v.optional(v.boolean()),
 });
-export type OlderLoginAnswer = v.InferOutput<typeof older>;
-
-/** Returns true for `{success, token}`, the answer of an older server, and for that of a newer one. */
-export function isOlderLogin(value: unknown): value is OlderLoginAnswer {
-  return v.is(older, value);
-}
+export type OlderLoginAnswer = v.InferOutput<typeof olderLogin>;
 
 /**
  * Adds the ID of the account that an older server does not send with its token. It is the one of the
@@ -57,9 +53,5 @@ async function idOf(readProfile: () => Promise<Pick<AccountProfile, 'id'>>) {
   }
 }
 
-const profile = v.object({ id: v.string() });
-
 /** Older profiles have no identities. */
-export function isOlderProfile(value: unknown): value is Pick<AccountProfile, 'id'> {
-  return v.is(profile, value);
-}
+export const olderProfile = v.object({ id: v.string() });

@@ -10,7 +10,6 @@ const answer = v.object({
   access_token: v.string(),
   expires_in: v.pipe(v.number(), v.minValue(0)),
 });
-const isAnswer = (value: unknown): value is v.InferOutput<typeof answer> => v.is(answer, value);
 
 export interface TokenOptions {
   /** Forgets the token that is kept, for example because the backend refused it. */
@@ -92,6 +91,7 @@ export class ResourceTokens {
     const { access_token: text, expires_in: seconds } = await this.transport.send(
       'POST',
       '/v1/oauth/token',
+      answer,
       {
         form: {
           grant_type: `${URN}:grant-type:token-exchange`,
@@ -99,7 +99,6 @@ export class ResourceTokens {
           subject_token_type: `${URN}:token-type:access_token`,
           resource,
         },
-        isAnswer,
       },
     );
     return { text, requestedAt, lifeMs: seconds * 1000 };

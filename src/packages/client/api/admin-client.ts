@@ -1,3 +1,4 @@
+import * as v from 'valibot';
 import { isRecord } from '../is-record.js';
 import type { components, operations } from './admin-types.js';
 import { Transport, type TransportOptions } from './api-client-transport.js';
@@ -166,9 +167,7 @@ export class GatehouseAdmin {
     path: string,
     body?: object,
   ): Promise<Answer> {
-    const isAnswer = (value: unknown): value is Answer => isRecord(value);
-    return this.transport.send(method, `/admin/v1${path}`, {
-      isAnswer,
+    return this.transport.send(method, `/admin/v1${path}`, v.custom<Answer>(isRecord), {
       // Pages on other origins cannot send it.
       headers: { 'x-gatehouse-admin': '1' },
       ...(body !== undefined && { body }),

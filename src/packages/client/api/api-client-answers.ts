@@ -197,14 +197,11 @@ const ANSWERS: Partial<Record<Route, v.GenericSchema>> = {
 };
 
 /** For routes without a schema, any record passes. */
-export function isAnswerOf<One extends Route>(route: One) {
-  const schema = ANSWERS[route] ?? record;
-  return (value: unknown): value is AnswerOf<One> => v.is(schema, value);
+export function answerOf<One extends Route>(route: One) {
+  return (ANSWERS[route] ?? record) as v.GenericSchema<unknown, AnswerOf<One>>;
 }
 
-export function isSuccess(value: unknown): value is { readonly success: true } {
-  return isRecord(value) && value['success'] === true;
-}
+export const success = v.object({ success: v.literal(true) });
 
 const sequence = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
 const hello = v.object({ accountId: v.string(), seq: sequence });

@@ -1,3 +1,4 @@
+import * as v from 'valibot';
 import { parseJson } from '../../../common/parse-json.js';
 import { readAnswerText, type FetchAnswer } from './answer-text.js';
 import { GatehouseProblem, readProblem, ServerUnreachable } from './problem.js';
@@ -39,14 +40,13 @@ export interface TransportOptions {
   readonly fetch?: Fetch | undefined;
 }
 
-/** A request with the check of its answer. */
-export interface Exchange<Answer> {
+/** The content of a request. */
+interface Sent {
   /** Sent as JSON. */
   readonly body?: object;
   /** Sent as a form, without the token of the session. */
   readonly form?: Readonly<Record<string, string>>;
   readonly headers?: Readonly<Record<string, string>>;
-  readonly isAnswer: (value: unknown) => value is Answer;
 }
 
 export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -58,14 +58,17 @@ const FORM = 'application/x-www-form-urlencoded';
 export class Transport {
   constructor(private readonly options: TransportOptions) {}
 
-  async send<Answer>(
+  /** @param schema of the answer; another one is refused with `unexpected-answer` */
+  async send<Schema extends v.GenericSchema>(
     method: HttpMethod,
     path: string,
-    exchange: Exchange<Answer>,
-  ): Promise<Answer> {
-    const { response, text } = await this.exchange(method, path, exchange);
+    schema: Schema,
+    sent: Sent = {},
+  ): Promise<v.InferOutput<Schema>> {
+    const isAnswer = (value: unknown): value is v.InferOutput<Schema> => v.is(schema, value);
+    const { response, text } = await this.exchange(method, path, sent);
     const answer = parseJson(text) ?? null;
-    if (response.ok && exchange.isAnswer(answer)) {
+    if (response.ok && isAnswer(answer)) {
       return answer;
     }
     throw (
@@ -77,7 +80,7 @@ export class Transport {
   private async exchange(
     method: HttpMethod,
     path: string,
-    { body, form, headers }: Omit<Exchange<unknown>, 'isAnswer'>,
+    { body, form, headers }: Sent,
   ): Promise<{ response: FetchAnswer; text: string }> {
     const { serverUrl, token, timeoutMs = DEFAULT_TIMEOUT_MS, signal } = this.options;
     const { fetch: send = fetch } = this.options;

@@ -18,8 +18,8 @@ import { GatehouseProblem } from './problem.js';
 import {
   completeLogin,
   FEATURES_BEFORE_DISCOVERY,
-  isOlderLogin,
-  isOlderProfile,
+  olderLogin,
+  olderProfile,
 } from '../older-server.js';
 import { DeviceRoutes } from '../devices/device-routes.js';
 import { ProgramRoutes } from '../programs/program-routes.js';
@@ -232,10 +232,10 @@ export class GatehouseClient {
     if (this.options.allowClientChallenge !== true) {
       return this.routes.send('POST /v1/auth', { body });
     }
-    const answer = await this.routes.sendFor('POST /v1/auth', { body }, isOlderLogin);
+    const answer = await this.routes.sendFor('POST /v1/auth', { body }, olderLogin);
     const { routes } = this.withToken(answer.token);
     return completeLogin(answer, body.publicKey, () =>
-      routes.sendFor('GET /v1/account/profile', {}, isOlderProfile),
+      routes.sendFor('GET /v1/account/profile', {}, olderProfile),
     );
   }
 }

@@ -1,6 +1,7 @@
+import type * as v from 'valibot';
 import {
-  isAnswerOf,
-  isSuccess,
+  answerOf,
+  success,
   type AnswerOf,
   type OperationOf,
   type Route,
@@ -57,25 +58,25 @@ export class Routes {
    * and with ServerUnreachable when it does not answer.
    */
   send<One extends Route>(route: One, request: RequestOf<One>): Promise<AnswerOf<One>> {
-    return this.sendFor(route, request, isAnswerOf(route));
+    return this.sendFor(route, request, answerOf(route));
   }
 
   async run<One extends Route>(route: One, request: RequestOf<One>): Promise<void> {
-    await this.sendFor(route, request, isSuccess);
+    await this.sendFor(route, request, success);
   }
 
   /** {@link send} for an answer of another form, such as an older server's. */
-  sendFor<Answer>(
+  sendFor<Schema extends v.GenericSchema>(
     route: Route,
     { path, query, body }: LooseRequest,
-    isAnswer: (value: unknown) => value is Answer,
-  ): Promise<Answer> {
+    schema: Schema,
+  ): Promise<v.InferOutput<Schema>> {
     const [method, template] = route.split(' ') as [HttpMethod, string];
     const url = `${fillPath(template, path ?? {})}${writeQuery(query ?? {})}`;
     const { client } = this.options;
     const named = client !== undefined && LOGINS.includes(route) ? { client, ...body } : body;
     const sent = named ?? (method === 'POST' ? {} : undefined);
-    return this.transport.send(method, url, { isAnswer, ...(sent && { body: sent }) });
+    return this.transport.send(method, url, schema, sent && { body: sent });
   }
 }
 

@@ -3,8 +3,10 @@ import { isRequestId } from '../../../core/protocol/request-id.js';
 import type { SealedRequest } from './account-requests.js';
 import type { AskingServer, RequestState } from './ask-and-wait.js';
 import type { ListedAnswer } from './judge-answers.js';
-import { isSuccess } from '../api/api-client-answers.js';
+import { success } from '../api/api-client-answers.js';
 import { Transport, type TransportOptions } from '../api/api-client-transport.js';
+
+const PATH = '/v1/requests';
 
 const ms = v.pipe(v.number(), v.safeInteger());
 const answer = v.object({
@@ -57,65 +59,50 @@ export class RequestRoutes implements AskingServer {
 
   /** Also succeeds where the server has this request already. */
   async create({ request: { requestId: id, expiresAt }, sealed }: SealedRequest): Promise<void> {
-    await this.send('POST', '/v1/requests', summary, { id, sealed, expiresAt });
+    await this.transport.send('POST', PATH, summary, { body: { id, sealed, expiresAt } });
   }
 
   /** Stores the request of an account without keys, which the server can read. */
   async createPlain({ request }: Pick<SealedRequest, 'request'>): Promise<void> {
     const { requestId: id, expiresAt } = request;
-    await this.send('POST', '/v1/requests', summary, { id, content: request, expiresAt });
+    const body = { id, content: request, expiresAt };
+    await this.transport.send('POST', PATH, summary, { body });
   }
 
   /** The open requests of the account, the oldest first. */
   async list(): Promise<readonly ListedRequest[]> {
-    return (await this.send('GET', '/v1/requests', list)).requests;
+    return (await this.transport.send('GET', PATH, list)).requests;
   }
 
   async read(id: string): Promise<StoredRequest> {
-    return storedOf(await this.send('GET', pathOf(id), stored));
+    return storedOf(await this.transport.send('GET', pathOf(id), stored));
   }
 
   async wait(id: string, waitSeconds: number): Promise<RequestState> {
     const timeoutMs = (waitSeconds + MARGIN_SECONDS) * 1000;
     const routes = new RequestRoutes({ ...this.options, timeoutMs });
     const path = `${pathOf(id)}?waitSeconds=${waitSeconds}`;
-    return storedOf(await routes.send('GET', path, stored));
+    return storedOf(await routes.transport.send('GET', path, stored));
   }
 
   /** @param sealed of `AccountRequests.sealAnswer`; refused with `already-answered` after another one */
   async answer(id: string, sealed: string): Promise<void> {
-    await this.run('POST', `${pathOf(id)}/answer`, { sealed });
+    await this.transport.send('POST', `${pathOf(id)}/answer`, success, { body: { sealed } });
   }
 
   /** Denies without the key: the asking program names the answer as unsigned. */
   async deny(id: string): Promise<void> {
-    await this.run('POST', `${pathOf(id)}/answer`, { deny: true });
+    await this.transport.send('POST', `${pathOf(id)}/answer`, success, { body: { deny: true } });
   }
 
   async reject(id: string, session: string): Promise<void> {
-    await this.run('DELETE', `${pathOf(id)}/answers/${encodeURIComponent(session)}`);
+    const path = `${pathOf(id)}/answers/${encodeURIComponent(session)}`;
+    await this.transport.send('DELETE', path, success);
   }
 
   async close(id: string, takenFrom: string | null): Promise<RequestState> {
     const query = takenFrom === null ? '' : `?answeredBy=${encodeURIComponent(takenFrom)}`;
-    return storedOf(await this.send('DELETE', `${pathOf(id)}${query}`, stored));
-  }
-
-  private send<Schema extends v.GenericSchema>(
-    method: 'GET' | 'POST' | 'DELETE',
-    path: string,
-    schema: Schema,
-    body?: object,
-  ): Promise<v.InferOutput<Schema>> {
-    const isAnswer = (value: unknown): value is v.InferOutput<Schema> => v.is(schema, value);
-    return this.transport.send(method, path, { isAnswer, ...(body !== undefined && { body }) });
-  }
-
-  private async run(method: 'POST' | 'DELETE', path: string, body?: object): Promise<void> {
-    await this.transport.send(method, path, {
-      isAnswer: isSuccess,
-      ...(body !== undefined && { body }),
-    });
+    return storedOf(await this.transport.send('DELETE', `${pathOf(id)}${query}`, stored));
   }
 }
 
@@ -124,7 +111,7 @@ function pathOf(id: string): string {
   if (!isRequestId(id)) {
     throw new TypeError('The id of a request has 22 characters of base64url.');
   }
-  return `/v1/requests/${id}`;
+  return `${PATH}/${id}`;
 }
 
 function storedOf({ answers, sealed, content, ...facts }: Stored): StoredRequest {

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
-import { isSuccess } from '../api/api-client-answers.js';
-import { Transport, type Exchange, type TransportOptions } from '../api/api-client-transport.js';
+import { success } from '../api/api-client-answers.js';
+import { Transport, type TransportOptions } from '../api/api-client-transport.js';
 
 const PATH = '/v1/account/programs';
 
@@ -86,7 +86,7 @@ export class ProgramRoutes {
 
   /** Newest first. */
   async list(): Promise<readonly ListedProgram[]> {
-    return (await this.send('GET', PATH, list)).programs;
+    return (await this.transport.send('GET', PATH, list)).programs;
   }
 
   /** Ends the access of a program at once and everywhere; refused with `not-found` where it has ended. */
@@ -95,7 +95,7 @@ export class ProgramRoutes {
       // Another text could select another route.
       throw new TypeError('The id of a program is a UUID.');
     }
-    await this.transport.send('DELETE', `${PATH}/${id}`, { isAnswer: isSuccess });
+    await this.transport.send('DELETE', `${PATH}/${id}`, success);
   }
 
   /**
@@ -103,7 +103,9 @@ export class ProgramRoutes {
    * this client's token is older than 15 minutes, and with `invalid-target` and `invalid-scope`.
    */
   add({ name, resource, scopes, expiresInSeconds }: NewProgram): Promise<AddedProgram> {
-    return this.send('POST', PATH, added, { body: { name, resource, scopes, expiresInSeconds } });
+    return this.transport.send('POST', PATH, added, {
+      body: { name, resource, scopes, expiresInSeconds },
+    });
   }
 
   /**
@@ -113,7 +115,7 @@ export class ProgramRoutes {
    */
   async token({ clientId, refreshToken }: ProgramCredentials): Promise<ProgramToken> {
     const grantType = { grant_type: 'refresh_token', client_id: clientId };
-    const answer = await this.send('POST', '/v1/oauth/token', issued, {
+    const answer = await this.transport.send('POST', '/v1/oauth/token', issued, {
       form: { ...grantType, refresh_token: refreshToken },
     });
     return {
@@ -122,15 +124,5 @@ export class ProgramRoutes {
       scopes: answer.scope.split(' '),
       refreshToken: answer.refresh_token,
     };
-  }
-
-  private send<Schema extends v.GenericSchema>(
-    method: 'GET' | 'POST',
-    path: string,
-    schema: Schema,
-    sent: Pick<Exchange<unknown>, 'body' | 'form'> = {},
-  ): Promise<v.InferOutput<Schema>> {
-    const isAnswer = (value: unknown): value is v.InferOutput<Schema> => v.is(schema, value);
-    return this.transport.send(method, path, { isAnswer, ...sent });
   }
 }

@@ -29,30 +29,19 @@ export class ProgramRequestRoutes {
   }
 
   show(id: string): Promise<ProgramRequest> {
-    return this.transport.send('GET', pathOf`/v1/oauth/requests/${id}`, {
-      isAnswer: isOf(request),
-    });
+    return this.transport.send('GET', pathOf`/v1/oauth/requests/${id}`, request);
   }
 
   /** @returns the address of the program, with the code */
   async approve(id: string, shown: ProgramRequest, scopes: readonly string[]): Promise<string> {
     const body = { clientId: shown.client.id, redirectUri: shown.redirectUri, scopes };
-    const answer = await this.transport.send('POST', pathOf`/v1/oauth/requests/${id}`, {
-      body,
-      isAnswer: isOf(redirect),
-    });
-    return answer.redirectTo;
+    const path = pathOf`/v1/oauth/requests/${id}`;
+    return (await this.transport.send('POST', path, redirect, { body })).redirectTo;
   }
 
   /** @returns the address of the program, with the refusal */
   async deny(id: string): Promise<string> {
-    const { redirectTo } = await this.transport.send('DELETE', pathOf`/v1/oauth/requests/${id}`, {
-      isAnswer: isOf(redirect),
-    });
-    return redirectTo;
+    const path = pathOf`/v1/oauth/requests/${id}`;
+    return (await this.transport.send('DELETE', path, redirect)).redirectTo;
   }
-}
-
-function isOf<Schema extends v.GenericSchema>(schema: Schema) {
-  return (value: unknown): value is v.InferOutput<Schema> => v.is(schema, value);
 }
