@@ -13,13 +13,40 @@ type Complete = (
 ) => ReadonlyMap<string, readonly string[]>;
 
 /** Returns true if the shell is installed. In CI its absence is an error. */
-function hasShell(shell: 'zsh' | 'fish'): boolean {
+function hasShell(shell: keyof typeof shells): boolean {
   const isThere = spawnSync(shell, ['--version']).status === 0;
   if (!isThere && process.env['CI'] === 'true') {
     throw new Error(`These tests need ${shell}. On Debian: apt-get install ${shell}`);
   }
   return isThere;
 }
+
+/** Calls the function as Readline does, which then completes to files where it returned nothing. */
+const completeInBash: Complete = (script, lines) =>
+  inDirectory((directory) => {
+    const offered = lines.map((line) => {
+      // Readline makes a word of each =.
+      const words = `${line.replaceAll('=', ' = ')}${line.endsWith(' ') ? '""' : ''}`;
+      return `echo '## ${line}'; complete_words ${words}`;
+    });
+    const program = [script, BASH_AROUND, ...offered].join('\n');
+    const shell = ['--norc', '--noprofile', '-euc', program];
+    const options = { cwd: directory, encoding: 'utf8', env: environmentIn(directory) } as const;
+    return offersIn(execFileSync('bash', shell, options));
+  });
+
+const BASH_AROUND = `
+[[ $(complete -p gatehouse) == 'complete -o default -F _gatehouse gatehouse' ]]
+complete_words() {
+  COMP_WORDS=("$@")
+  COMP_CWORD=$(($# - 1))
+  _gatehouse
+  if [[ \${#COMPREPLY[@]} == 0 ]]; then
+    COMPREPLY=($(compgen -f -- "\${!#}"))
+  fi
+  printf '%s\\n' "\${COMPREPLY[@]}"
+}
+`;
 
 const completeInFish: Complete = (script, lines) =>
   inDirectory((directory) => {
@@ -119,66 +146,7 @@ const program = buildProgram({
   streams: { out: silent, error: silent },
   exitCode: 0,
 });
-const bash = completionScript(program, 'bash');
-
-function inBash(commands: string, ...args: readonly string[]): string {
-  const options = { input: bash, encoding: 'utf8' } as const;
-  const load = 'eval "$(cat)"';
-  return execFileSync(
-    'bash',
-    ['--norc', '--noprofile', '-euc', `${load}; ${commands}`, 'bash', ...args],
-    options,
-  );
-}
-
-function complete(...words: readonly string[]): string[] {
-  const answer = inBash(
-    'COMP_WORDS=(gatehouse "$@"); COMP_CWORD=$#; _gatehouse; printf "%s\\n" ${COMPREPLY[@]+"${COMPREPLY[@]}"}',
-    ...words,
-  );
-  return answer.split('\n').filter((line) => line !== '');
-}
-
 const namesIn = (command: Command) => command.commands.map((one) => one.name());
-
-describe('completion in bash', () => {
-  it('is registered for gatehouse', () => {
-    expect(inBash('complete -p gatehouse').trim()).toBe(
-      'complete -o default -F _gatehouse gatehouse',
-    );
-  });
-
-  it('offers every command, and the subcommands of each group', () => {
-    expect(complete('')).toEqual(namesIn(program));
-    expect(complete('tok')).toEqual(['tokens']);
-    for (const group of program.commands.filter((one) => one.commands.length > 0)) {
-      expect(complete(group.name(), '')).toEqual(namesIn(group));
-    }
-  });
-
-  it('offers the options of a command, and those of all', () => {
-    expect(complete('tokens', 'add', '--')).toEqual(
-      expect.arrayContaining(['--name', '--client-server-url', '--server', '--json', '--help']),
-    );
-    expect(complete('tokens', 'add', '--')).not.toContain('--version');
-    expect(complete('tokens', 'list', '--fi')).toEqual(['--fields']);
-    expect(complete('--ver')).toEqual(['--version']);
-  });
-
-  it('offers the choices of options and arguments', () => {
-    const states = ['waiting', 'sent', 'failed', 'dropped'];
-    expect(complete('deliveries', 'list', '--state', '')).toEqual(states);
-    expect(complete('deliveries', 'list', '--state', '=', 'f')).toEqual(['failed']);
-    expect(complete('deliveries', 'list', '--state', '=')).toEqual(states);
-    expect(complete('completion', '')).toEqual(['bash', 'zsh', 'fish']);
-  });
-
-  it('leaves other values to file names, and does not take a value for a command', () => {
-    expect(complete('channels', 'list', '--settings-file', '')).toEqual([]);
-    expect(complete('devices', 'approve', '--server', 'tokens', '--y')).toEqual(['--yes']);
-    expect(complete('tokens', '--json', 'a')).toEqual(['add']);
-  });
-});
 
 const OPTIONS_OF_ADD = ['--client-server-url', '--help', '--json', '--name', '--server'];
 const STATES = ['dropped', 'failed', 'sent', 'waiting'];
@@ -208,8 +176,8 @@ const AFTER_EQUALS: typeof LINES = [
   ['gatehouse channels list --settings-file=se', ['settings.json']],
 ];
 
-const shells = { zsh: completeInZsh, fish: completeInFish } as const;
-describe.each(['zsh', 'fish'] as const)('completion in %s', (shell) => {
+const shells = { bash: completeInBash, zsh: completeInZsh, fish: completeInFish } as const;
+describe.each(['bash', 'zsh', 'fish'] as const)('completion in %s', (shell) => {
   const tried = hasShell(shell) ? it : it.skip;
 
   tried('offers commands, options, choices and files', () => {
