@@ -87,6 +87,8 @@ const SECRETS: [text: string, secret: string][] = [
   ['gh auth --with-token abc123', 'abc123'],
   ['curl -u bob:hunter2 https://example.com', 'hunter2'],
   ['sshpass -p hunter2 ssh host', 'hunter2'],
+  ['vault login hunter2', 'hunter2'],
+  ['vault login -no-print hunter2', 'hunter2'],
   ['mysql -h db -uroot -phunter2 shop', 'hunter2'],
   ['redis-cli -h cache -a hunter2 ping', 'hunter2'],
   ['docker login -u bob -p hunter2 registry.example', 'hunter2'],
