@@ -1,6 +1,6 @@
-import { useMemoryForFiles } from './test/jest/temporary-directory.mjs';
+import { useDirectoryOfRun } from './test/jest/temporary-directory.mjs';
 
-useMemoryForFiles();
+useDirectoryOfRun();
 
 const project = {
   testEnvironment: '<rootDir>/test/jest/spec-environment.mjs',

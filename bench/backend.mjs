@@ -12,7 +12,6 @@ const MAX_REFUSALS = 10;
 export function describeBackend(entry = { id: BACKEND, maxTokenSeconds: 900 }) {
   const { id } = entry;
   const described = backends([entry]);
-  process.once('exit', described.remove);
   const [{ resource }] = JSON.parse(described.env.AUTH_RESOURCE_SERVERS_CONFIG_JSON);
   const secret = described.secretOf(id);
   return {

@@ -3,7 +3,7 @@
  *   [--most N] [--sockets N] [--outage SECONDS]
  */
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { availableParallelism, cpus, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -67,6 +67,9 @@ await run(choose(set.groups, only));
 /** Ends the program, and every process that it started, whatever happens. */
 async function run(groups) {
   const temporary = await mkdtemp(join(tmpdir(), 'gatehouse-bench-'));
+  // For the files of fixtures; PostgreSQL runs as a user of its own.
+  await chmod(temporary, 0o711);
+  process.env.TMPDIR = temporary;
   const tooLong = sleep(DEADLINE_MS, 'The bench took too long.', { ref: false });
   const interrupted = Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')]);
   const givenUp = Promise.race([tooLong, interrupted.then(() => 'The bench was interrupted.')]);

@@ -89,7 +89,6 @@ export class Replicas {
     await Promise.all(this.all.map(({ server }) => server.stop()));
     this.all.forEach(({ redis, database }) => [redis, database].forEach((one) => one.close()));
     await this.fixture.close();
-    await this.tokens.remove();
     await this.postgres.stop();
   }
 

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readTrace } from '../traces/itf.js';
@@ -30,7 +30,6 @@ describe('the search', () => {
   beforeAll(() => {
     directory = mkdtempSync(join(tmpdir(), 'gatehouse-search-'));
   });
-  afterAll(() => rmSync(directory, { recursive: true }));
 
   const counters = (change: (source: string) => string = (source) => source): Model => {
     const file = join(directory, 'counters.qnt');

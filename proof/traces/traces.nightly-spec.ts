@@ -1,5 +1,5 @@
 import { ok } from 'node:assert';
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { AdminTokensFile } from '../../test/fixtures/admin-fixture.js';
@@ -46,9 +46,6 @@ describe('traces of the model (two replicas)', () => {
   afterAll(async () => {
     await Promise.all(Object.values(replicas).map((replica) => replica.stop()));
     await fixture.close();
-    await tokens.remove();
-    setup.remove();
-    rmSync(directory, { recursive: true });
   });
 
   const test = async (): Promise<void> => {

@@ -1,4 +1,4 @@
-import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { helmBinary, type HelmMajor } from './binaries.js';
@@ -41,7 +41,6 @@ describe.each(MAJORS)('the chart with Helm %i', (major) => {
     await writeFile(join(parent, 'Chart.yaml'), JSON.stringify(about));
     await writeFile(join(parent, 'values.yaml'), JSON.stringify({ gatehouse }));
     const { stdout, stderr } = await chart.runHelm(helm[major], ['template', 'gate', parent]);
-    await rm(parent, { recursive: true });
     expect(stderr).toBe('');
     const text = stdout.replaceAll('# Source: parent/charts/', '# Source: ');
     expect(text).toBe(textOf(major, 'extended'));

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { X509Certificate } from 'node:crypto';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -145,8 +145,7 @@ describe('compose.yaml', () => {
 
 describe('the health check of the image', () => {
   const directory = certificateDirectory();
-  const host = selfSigned(directory.path, 'gate', 'DNS:gate.example');
-  afterAll(() => directory.remove());
+  const host = selfSigned(directory, 'gate', 'DNS:gate.example');
 
   const answering = async (status: number, tls?: LocalTls): Promise<number> => {
     const server = await startLocalServer(({ url }) => {
@@ -191,16 +190,12 @@ it('installs and contains nothing that reports installations', async () => {
 
 it('issues a certificate of the client authority with make-dev-certificates.sh', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'gatehouse-certificates-'));
-  try {
-    await run(join(ROOT, 'docker/make-dev-certificates.sh'), [directory]);
-    const certificate = async (name: string) =>
-      new X509Certificate(await readFile(join(directory, name)));
-    const person = await certificate('client.crt');
-    const authority = await certificate('client-ca.pem');
-    expect(person.verify(authority.publicKey)).toBe(true);
-    expect(person.subjectAltName).toContain('email:jiri@acme.example');
-    expect((await certificate('tls.crt')).verify(authority.publicKey)).toBe(false);
-  } finally {
-    await rm(directory, { recursive: true, force: true });
-  }
+  await run(join(ROOT, 'docker/make-dev-certificates.sh'), [directory]);
+  const certificate = async (name: string) =>
+    new X509Certificate(await readFile(join(directory, name)));
+  const person = await certificate('client.crt');
+  const authority = await certificate('client-ca.pem');
+  expect(person.verify(authority.publicKey)).toBe(true);
+  expect(person.subjectAltName).toContain('email:jiri@acme.example');
+  expect((await certificate('tls.crt')).verify(authority.publicKey)).toBe(false);
 });

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ConfigurationReport } from '../../src/server/config/environment/configuration-error.js';
@@ -199,7 +199,6 @@ describe('the objects of the chart, depending on the values', () => {
       },
       report,
     );
-    rmSync(directory, { recursive: true });
     expect(report.problems).toEqual([]);
     expect(servers.map(({ client }) => client.method)).toEqual(['secret', 'secret', 'private-key']);
     const pod = at(find(manifests, 'Deployment'), 'spec.template.spec');

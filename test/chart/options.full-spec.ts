@@ -1,4 +1,4 @@
-import { cp, mkdtemp, rm } from 'node:fs/promises';
+import { cp, mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { helmBinary } from './binaries.js';
@@ -227,15 +227,11 @@ it('renders with the values of the chart 0.1.0 as with its own', async () => {
   const files = ['default', 'observed', 'extended', 'autoscaled', 'mtls-direct'].map(
     (name) => chart.VALUES_FILES.get(name) ?? '',
   );
-  try {
-    await cp(chart.CHART, old, { recursive: true });
-    await cp(join(import.meta.dirname, 'values-0.1.0.yaml'), join(old, 'values.yaml'));
-    for (const file of files) {
-      const reused = await chart.runHelm(helm, ['template', 'gate', old, '-f', file]);
-      expect(reused).toMatchObject({ code: 0, stderr: '' });
-      expect(reused.stdout).toBe((await chart.template(helm, file)).stdout);
-    }
-  } finally {
-    await rm(directory, { recursive: true });
+  await cp(chart.CHART, old, { recursive: true });
+  await cp(join(import.meta.dirname, 'values-0.1.0.yaml'), join(old, 'values.yaml'));
+  for (const file of files) {
+    const reused = await chart.runHelm(helm, ['template', 'gate', old, '-f', file]);
+    expect(reused).toMatchObject({ code: 0, stderr: '' });
+    expect(reused.stdout).toBe((await chart.template(helm, file)).stdout);
   }
 });

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -76,13 +76,9 @@ export async function templateAll(helm: string, cases: readonly JsonObject[]): P
 
 export async function templateWith(helm: string, values: JsonObject): Promise<HelmResult> {
   const directory = await mkdtemp(join(tmpdir(), 'gatehouse-chart-'));
-  try {
-    const file = join(directory, 'values.json');
-    await writeFile(file, JSON.stringify(values));
-    return await template(helm, file);
-  } finally {
-    await rm(directory, { recursive: true, force: true });
-  }
+  const file = join(directory, 'values.json');
+  await writeFile(file, JSON.stringify(values));
+  return template(helm, file);
 }
 
 /** Renders the objects of the chart. Fails where Helm reports anything. */

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
@@ -25,10 +25,7 @@ beforeAll(async () => {
   const [, metricsPort = ''] = await server.logged(/Metrics on port (\d+)/);
   variables = { PORT: String(server.port), METRICS_PORT: metricsPort, METRICS_TOKEN_FILE: file };
 });
-afterAll(async () => {
-  await server.stop();
-  rmSync(directory, { recursive: true });
-});
+afterAll(() => server.stop());
 
 /** Runs a command of the page after its functions, as an operator does. */
 function inShell(command: string) {

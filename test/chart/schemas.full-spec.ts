@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -94,8 +94,6 @@ describe('Kustomize', () => {
     directory = await mkdtemp(join(tmpdir(), 'gatehouse-kustomize-'));
     await writeFile(join(directory, 'gatehouse.yaml'), rendered.get('autoscaled') ?? '');
   });
-
-  afterAll(() => rm(directory, { recursive: true, force: true }));
 
   async function build(kustomization: string): Promise<chart.Manifest[]> {
     await writeFile(join(directory, 'kustomization.yaml'), kustomization);

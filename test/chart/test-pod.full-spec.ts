@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -27,17 +27,13 @@ describe('the pod of helm test', () => {
     const pod = find(await manifestsWith(helm, { config }), 'Pod');
     const script = at(pod, 'spec.containers.0.command.2');
     const directory = await mkdtemp(join(tmpdir(), 'gatehouse-test-pod-'));
-    try {
-      const command = `#!/bin/sh\nexec '${process.execPath}' '${CLI}' "$@"\n`;
-      await writeFile(join(directory, 'gatehouse'), command, { mode: 0o755 });
-      return await runScript(String(script).replaceAll('/tmp/', `${directory}/`), {
-        PATH: `${directory}:${process.env['PATH'] ?? ''}`,
-        XDG_CONFIG_HOME: join(directory, 'config'),
-        GATEHOUSE_SERVER: server.url,
-      });
-    } finally {
-      await rm(directory, { recursive: true, force: true });
-    }
+    const command = `#!/bin/sh\nexec '${process.execPath}' '${CLI}' "$@"\n`;
+    await writeFile(join(directory, 'gatehouse'), command, { mode: 0o755 });
+    return runScript(String(script).replaceAll('/tmp/', `${directory}/`), {
+      PATH: `${directory}:${process.env['PATH'] ?? ''}`,
+      XDG_CONFIG_HOME: join(directory, 'config'),
+      GATEHOUSE_SERVER: server.url,
+    });
   }
 
   describe('on an open server', () => {

@@ -35,7 +35,6 @@ const op = await Oidc.start([REDIRECT_URI], '--ask', '--jwks-uri', `${keyServer.
 afterAll(async () => {
   await Promise.all([op.stop(), keyServer.close()]);
   await DIRECT.onApplicationShutdown();
-  rmSync(directory, { recursive: true, force: true });
 });
 
 const pemOf = (...names: readonly KeyName[]): string =>

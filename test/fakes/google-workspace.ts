@@ -1,5 +1,5 @@
 import { generateKeyPairSync, randomUUID, type KeyObject } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { errors, jwtVerify, type JWTPayload } from 'jose';
@@ -84,9 +84,8 @@ export class FakeGoogleWorkspace {
     };
   }
 
-  async close(): Promise<void> {
-    await this.server.close();
-    rmSync(this.directory, { recursive: true, force: true });
+  close(): Promise<void> {
+    return this.server.close();
   }
 
   /** @param changes of the fields, such as another `client_email` */

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -52,7 +52,6 @@ export async function cleanUp(): Promise<void> {
 /** A start that loads the database of the build itself takes twice the work. */
 function loadEmbeddedTemplate(rootDir: string): void {
   const directory = mkdtempSync(join(tmpdir(), 'gatehouse-template-'));
-  cleanups.push(() => rmSync(directory, { recursive: true }));
   const template = join(directory, 'db');
   const module = pathToFileURL(join(rootDir, 'dist/server/storage/database-template.js')).href;
   const script = `await (await import('${module}')).loadDatabaseTemplate(process.argv[1]);`;

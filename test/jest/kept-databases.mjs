@@ -35,7 +35,6 @@ export async function returnDatabase(database) {
 
 async function start() {
   const { TEST_EMBEDDED_TEMPLATE: template, PATH, TMPDIR } = process.env;
-  // The global teardown removes the folder of the template.
   const dataDir = await mkdtemp(join(dirname(template), 'kept-'));
   await cp(template, join(dataDir, 'db'), { recursive: true });
   const child = spawn(process.execPath, [PROGRAM, dataDir], {

@@ -57,8 +57,6 @@ beforeEach(() => {
   };
 });
 
-afterEach(() => rmSync(root, { recursive: true }));
-
 describe(isUpToDate.name, () => {
   beforeEach(async () => {
     expect(isUpToDate(target)).toBe(false);

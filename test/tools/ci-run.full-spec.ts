@@ -1,13 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import {
-  chmodSync,
-  cpSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 
@@ -38,8 +30,6 @@ describe('.ci/run', () => {
     program(join(bin, 'node'), nodeOf(OWN));
     program(join(checkout, '.ci/bare'), `echo bare >> ${join(checkout, 'calls')}`);
   });
-
-  afterEach(() => rmSync(checkout, { recursive: true }));
 
   function program(path: string, script: string): void {
     writeFileSync(path, `#!/bin/sh\n${script}\n`);

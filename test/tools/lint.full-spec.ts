@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 
@@ -176,8 +176,6 @@ describe('the linter', () => {
     );
     ({ diagnostics } = JSON.parse(stdout) as { diagnostics: readonly Diagnostic[] });
   });
-
-  afterAll(() => rmSync(folder, { recursive: true }));
 
   it.each(CASES)('reports the refused code of %s', (path, _, rules) => {
     const found = diagnostics.filter(({ filename }) => filename === path);

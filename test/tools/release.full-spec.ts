@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -17,7 +17,6 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const WORKFLOWS = join(ROOT, '.github/workflows');
 
 const directory = await mkdtemp(join(tmpdir(), 'gatehouse-release-'));
-afterAll(() => rm(directory, { recursive: true, force: true }));
 
 describe('the workflows', () => {
   it('passes actionlint', async () => {

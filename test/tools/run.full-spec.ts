@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join, relative } from 'node:path';
 import { specFiles, TIERS, tiersOf } from '../jest/tiers.mjs';
@@ -45,8 +45,6 @@ describe('npm run test:full', () => {
     bin = mkdtempSync(join(tmpdir(), 'gatehouse-run-'));
     ['initdb', 'redis-server'].forEach((name) => program(name, 'exit 0'));
   });
-
-  afterEach(() => rmSync(bin, { recursive: true }));
 
   function program(name: string, script: string): void {
     writeFileSync(join(bin, name), `#!/bin/sh\n${script}\n`);

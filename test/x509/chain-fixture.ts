@@ -27,10 +27,10 @@ export interface ChainRow {
 }
 
 export const directory = certificateDirectory();
-export const root = TestAuthority.root(directory.path, 'Acme Root');
+export const root = TestAuthority.root(directory, 'Acme Root');
 export const issuing = root.intermediate('Acme Issuing CA');
 /** An authority that issued none of the others. */
-export const stranger = TestAuthority.root(directory.path, 'Stranger', 'Other');
+export const stranger = TestAuthority.root(directory, 'Stranger', 'Other');
 
 export const EXPIRED = { from: '20200101000000Z', until: '20210101000000Z' };
 export const FUTURE = { from: '20400101000000Z', until: '20410101000000Z' };
@@ -53,7 +53,7 @@ export function below(above: TestAuthority, request: CertificateRequest = {}): T
 }
 
 export function anchor(request: CertificateRequest = {}): TestAuthority {
-  return TestAuthority.odd(directory.path, authorityRequest(request));
+  return TestAuthority.odd(directory, authorityRequest(request));
 }
 
 function authorityRequest(request: CertificateRequest): CertificateRequest {
@@ -107,7 +107,7 @@ function verify(
   others: readonly IssuedCertificate[],
   anchors: readonly IssuedCertificate[],
 ): IssuedCertificate[] {
-  const home = mkdtempSync(join(directory.path, 'verify-'));
+  const home = mkdtempSync(join(directory, 'verify-'));
   const file = (name: string, certificates: readonly IssuedCertificate[]): string => {
     writeFileSync(join(home, name), certificates.map(({ cert }) => cert).join(''));
     return join(home, name);

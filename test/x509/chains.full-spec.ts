@@ -2,9 +2,7 @@ import type { IssuedCertificate } from '../fixtures/certificates-fixture.js';
 import { validateChain } from '../../src/core/x509/certificate-chain.js';
 import { parseCertificate } from '../../src/core/x509/parse-certificate.js';
 import { CHAINS } from './chain-rows/all.js';
-import { directory, opensslAccepts, root, type BuiltChain } from './chain-fixture.js';
-
-afterAll(() => directory.remove());
+import { opensslAccepts, root, type BuiltChain } from './chain-fixture.js';
 
 const parsed = (certificates: readonly IssuedCertificate[]) =>
   certificates.map(({ der }) => parseCertificate(der));

@@ -25,7 +25,6 @@ import {
 import { ALICE, DECISIONS, FORMS, type Combination } from './name-constraint-rows.js';
 
 const home = certificateDirectory();
-afterAll(() => home.remove());
 
 const ROOT: Attributes = [['CN', 'Root']];
 const root = constrained({ subject: ROOT, issuer: ROOT, constraints: null });
@@ -120,8 +119,8 @@ function theirs(chains: readonly (readonly Buffer[])[]): boolean[] {
 
 function judgedTogether({ authorities, leaves }: Batch): boolean[] {
   const file = (name: string, contents: readonly Buffer[]): string => {
-    writeFileSync(join(home.path, name), contents.map(pemOf).join(''));
-    return join(home.path, name);
+    writeFileSync(join(home, name), contents.map(pemOf).join(''));
+    return join(home, name);
   };
   const paths = leaves.map((leaf, index) => file(`${index}.pem`, [leaf]));
   const above = file('above.pem', [...authorities.values()]);

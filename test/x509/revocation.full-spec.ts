@@ -29,17 +29,15 @@ import { changedList, extension } from '../fixtures/revocation-lists-fixture.js'
 /** An arc for documentation (RFC 5612). */
 const UNKNOWN = '1.3.6.1.4.1.32473.1';
 const directory = certificateDirectory();
-const authority = TestAuthority.root(directory.path, 'Revoking CA');
+const authority = TestAuthority.root(directory, 'Revoking CA');
 /** Another key under the same name. */
-const impostor = TestAuthority.root(mkdtempSync(join(directory.path, 'other-')), 'Revoking CA');
+const impostor = TestAuthority.root(mkdtempSync(join(directory, 'other-')), 'Revoking CA');
 const [good, revoked, delegate] = [
   authority.issue(),
   authority.issue(),
   authority.issue({ usage: 'OCSPSigning' }),
 ];
 authority.revoke(revoked);
-
-afterAll(() => directory.remove());
 
 const parsed = ({ der }: Pick<IssuedCertificate, 'der'>) => {
   const certificate = parseCertificate(der);
@@ -106,8 +104,8 @@ describe('revocation lists', () => {
     const issuerKeys = key === undefined ? [] : [{ ...key, signsLists: false }];
     expect(searchLists(listed(revoked, { issuerKeys }), [list], now)).toBe('missing');
     const limited = TestAuthority.of(
-      authority.certify(TestAuthority.root(directory.path, 'Limited CA')),
-      directory.path,
+      authority.certify(TestAuthority.root(directory, 'Limited CA')),
+      directory,
     );
     expect(issuerKeyOf(parsed(limited)).signsLists).toBe(false);
   });
@@ -196,7 +194,7 @@ describe('OCSP responses', () => {
     signer: Pick<IssuedCertificate, 'certPath' | 'keyPath'> = authority,
     more: readonly string[] = [],
   ): Buffer => {
-    const [request, response] = ['request', 'response'].map((name) => join(directory.path, name));
+    const [request, response] = ['request', 'response'].map((name) => join(directory, name));
     writeFileSync(request ?? '', encodeOcspRequest(question));
     const files = ['-reqin', request ?? '', '-respout', response ?? ''];
     execFileSync('openssl', [...authority.respondsAs(signer), ...files, ...more], {

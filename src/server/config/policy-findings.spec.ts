@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { admissionTable, isMtlsReachable } from '../../core/policy/admission/admission.js';
@@ -135,7 +135,6 @@ describe('findings about settings', () => {
       'warning offboarding-without-allowlists',
       ...expected,
     ]);
-    rmSync(folder, { recursive: true });
   });
 
   it.each<[Record<string, string>, string[]]>([

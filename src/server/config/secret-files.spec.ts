@@ -1,5 +1,5 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ConfigurationError } from './environment/configuration-error.js';
@@ -16,8 +16,6 @@ describe('a secret read from a file', () => {
     directory = mkdtempSync(join(tmpdir(), 'secret-files-'));
     path = join(directory, 'secret');
   });
-
-  afterEach(() => rmSync(directory, { recursive: true }));
 
   function messageFor(environment: Record<string, string>): string {
     try {

@@ -40,7 +40,6 @@ describe('the encryption of an account', () => {
     expect(refused.code).toBe(1);
     expect(await mode('e2ee')).toEqual({ code: 0, mode: 'e2ee' });
     expect(await channels()).toBe(before);
-    await user.remove();
   });
 
   it('is set when an account is created, with that time', async () => {

@@ -9,10 +9,7 @@ const server = await fixture.start(tokens.env);
 const url = await adminUrlOf(server);
 const operator = new AdminCalls(url, tokens.operator);
 const reader = new AdminCalls(url, tokens.reader);
-afterAll(async () => {
-  await fixture.close();
-  await tokens.remove();
-});
+afterAll(() => fixture.close());
 
 describe('the administration API', () => {
   const eventsOf = async (accountId: string): Promise<Json[]> => {

@@ -15,8 +15,8 @@ import { waitFor } from '../../helpers/wait.js';
 import { AdminTokensFile, adminUrlOf } from '../../fixtures/admin-fixture.js';
 
 const directory = certificateDirectory();
-const authority = TestAuthority.root(directory.path, 'Acme Administrators');
-const stranger = TestAuthority.root(directory.path, 'Another Authority');
+const authority = TestAuthority.root(directory, 'Acme Administrators');
+const stranger = TestAuthority.root(directory, 'Another Authority');
 const host = authority.issue({ subject: '/CN=gate', names: ['IP:127.0.0.1'], usage: 'serverAuth' });
 const alice = authority.issue({ subject: '/O=Acme/CN=alice' });
 const rita = authority.issue({ subject: '/O=Acme/CN=rita' });
@@ -36,7 +36,7 @@ function isoDay(at: number): string {
   return new Date(at).toISOString().slice(0, 10);
 }
 
-const path = (name: string): string => join(directory.path, name);
+const path = (name: string): string => join(directory, name);
 
 writeFileSync(path('admin.crt'), host.cert);
 writeFileSync(path('admin.key'), host.key);
@@ -56,11 +56,7 @@ const server = await startServer({
   },
 });
 const url = await adminUrlOf(server);
-afterAll(async () => {
-  await server.stop();
-  await tokens.remove();
-  directory.remove();
-});
+afterAll(() => server.stop());
 
 describe('client certificates of administrators', () => {
   async function ask(

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -65,10 +65,8 @@ const colleague = await createCliUser();
 
 afterAll(async () => {
   await server.stop();
-  await colleague.remove();
   await oidc.stop();
   await store.drop();
-  await rm(work, { recursive: true });
 });
 
 describe('docs/first-week.md', () => {

@@ -23,12 +23,7 @@ const administrator = await createCliUser();
 beforeEach(async () => {
   employee = await createCliUser();
 });
-afterEach(() => employee.remove());
-afterAll(async () => {
-  await administrator.remove();
-  await fixture.close();
-  await tokens.remove();
-});
+afterAll(() => fixture.close());
 
 describe('a former employee (two replicas; needs PostgreSQL and Redis)', () => {
   const gatehouse = (args: readonly string[], token = tokens.operator) =>

@@ -19,10 +19,7 @@ const server = await fixture.start({
 const url = await adminUrlOf(server);
 const operator = new AdminCalls(url, tokens.operator);
 const reader = new AdminCalls(url, tokens.reader);
-afterAll(async () => {
-  await fixture.close();
-  await tokens.remove();
-});
+afterAll(() => fixture.close());
 
 describe('the operations of the administration API', () => {
   it('counts accounts by state', async () => {

@@ -11,10 +11,7 @@ const tokens = await AdminTokensFile.create();
 const env = { ...tokens.env, ADMIN_RATE_LIMIT_PER_MINUTE: `${LIMIT}` };
 const server = await startServer({ env });
 const url = await adminUrlOf(server);
-afterAll(async () => {
-  await server.stop();
-  await tokens.remove();
-});
+afterAll(() => server.stop());
 
 describe('ADMIN_RATE_LIMIT_PER_MINUTE', () => {
   it('counts the requests of each caller at an address, apart from those of strangers there', async () => {

@@ -49,7 +49,7 @@ describe.each(['oid', 'externalId'] as const)(
     });
     afterAll(async () => {
       await fixture.close();
-      await Promise.all([transmitter.close(), tokens.remove()]);
+      await transmitter.close();
     });
 
     const end = (
@@ -214,7 +214,6 @@ describe.each(['oid', 'externalId'] as const)(
       beforeAll(async () => {
         user = await createCliUser();
       });
-      afterAll(() => user.remove());
 
       it.each(['on the database', 'through a server'])('ends a refusal %s', async (way) => {
         const isDirect = way === 'on the database';

@@ -21,10 +21,7 @@ const server = await fixture.start({
   ]),
 });
 const reader = new AdminCalls(await adminUrlOf(server), tokens.reader);
-afterAll(async () => {
-  await fixture.close();
-  await tokens.remove();
-});
+afterAll(() => fixture.close());
 
 describe('signals in the administration API', () => {
   const reported = async (): Promise<readonly Json[]> =>

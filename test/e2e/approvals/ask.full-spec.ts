@@ -38,7 +38,7 @@ await phone.run(['key', 'restore', '--server', server.url], {}, secret);
 expect(await phone.run(['login', '--server', server.url])).toMatchObject({ code: 0 });
 
 afterAll(async () => {
-  await Promise.all([asker.stop(), phone.remove()]);
+  await asker.stop();
   proxy.close();
   await server.stop();
 });
@@ -105,7 +105,6 @@ describe('gatehouse ask', () => {
     expect(await answer((await waiting()).id, word)).toMatchObject({ code: 0 });
     expect(await asked.exited).toMatchObject({ code });
     expect(await listed()).toEqual([]);
-    await unread.remove();
   });
 
   it('prints each chosen option of a question', async () => {
@@ -202,7 +201,6 @@ describe('gatehouse ask', () => {
     const refused = await keyless.run(args, env);
     expect(refused).toMatchObject({ code: 12, stdout: '' });
     expect(refused.stderr).toContain('no key of the account');
-    await keyless.remove();
     await asker.ok('channels', 'disable', 'phone');
     expect(await ask().exited).toMatchObject({ code: 12, stdout: '' });
     await asker.ok('channels', 'enable', 'phone');
@@ -288,7 +286,6 @@ describe('gatehouse ask', () => {
     proxy.cut();
     expect(await home.run(['requests', 'answer', id, 'allow'])).toMatchObject({ code: 0 });
     expect(await asked.exited).toMatchObject({ code: 0, stdout: 'allow\n' });
-    await home.remove();
   });
 });
 

@@ -16,10 +16,7 @@ const user = await createCliUser();
 beforeEach(async () => {
   person = await fixture.person(server);
 });
-afterAll(async () => {
-  await user.remove();
-  await fixture.close();
-});
+afterAll(() => fixture.close());
 
 describe('the commands of administrators', () => {
   const gatehouse = (...args: string[]) => user.run(args, { ...fixture.env, ...fixture.store.env });

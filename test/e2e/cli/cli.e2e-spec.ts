@@ -224,7 +224,6 @@ describe('gatehouse watch', () => {
     await watch.until(() => watch.stderr().includes('Connected'));
     await json('tokens', 'add', 'one');
     expect(await watch.exited).toMatchObject({ code: 0 });
-    await unread.remove();
   });
 
   it('reconnects when the server restarts', async () => {
@@ -280,6 +279,5 @@ describe('gatehouse logout', () => {
     const named = await other.run(['whoami', '--server', server.url]);
     expect(named.stderr).toContain(`Run: gatehouse login --server ${server.url}\n`);
     expect(await other.run(['logout'])).toMatchObject({ code: 0 });
-    await other.remove();
   });
 });

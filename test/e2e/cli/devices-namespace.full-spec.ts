@@ -53,7 +53,6 @@ suite('a machine in a separate network, without a browser', () => {
       expect(visitor.browserErrors).toEqual([]);
     } finally {
       await visitor.close();
-      await machine.remove();
     }
   });
 });

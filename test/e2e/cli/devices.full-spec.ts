@@ -31,7 +31,6 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   proxied.swapKey(null);
-  await Promise.all([owner.remove(), machine.remove()]);
 });
 
 const WORDS_ASKED = 'Type the first three.';
@@ -262,7 +261,6 @@ describe('gatehouse devices approve', () => {
     await signUp();
     await other.run(['signup', '--server', proxied.url]);
     const { stdout: session } = await other.run(['key', 'show']);
-    await other.remove();
     // The user has the key of one account and the session of another.
     const mixed = await createCliUser();
     await mixed.run(['key', 'restore', '--server', proxied.url], {}, session);
@@ -270,7 +268,6 @@ describe('gatehouse devices approve', () => {
     const refused = await mixed.run(['devices', 'approve', link, '--yes', '--json']);
     expect(refused.code).toBe(1);
     expect(refused.stderr).toContain('"code":"other-account-key"');
-    await mixed.remove();
     cli.child.kill('SIGINT');
     await cli.exited;
   });

@@ -148,7 +148,6 @@ describe('gatehouse doctor on PostgreSQL', () => {
       expect.stringMatching(/^failed: .* no server made the next one in time\.$/),
     );
     await runSql(store.databaseUrl, 'DELETE FROM signing_key');
-    setup.remove();
   });
 
   it('warns of streams that are not polled, and of those that acknowledge nothing', async () => {
@@ -178,7 +177,6 @@ describe('gatehouse doctor on PostgreSQL', () => {
     expect(await judged()).toContain(`warning: ${has}, of which 1 were not polled for 30 seconds.`);
     await runSql(store.databaseUrl, 'DELETE FROM event_stream');
     await runSql(store.databaseUrl, 'DELETE FROM security_event');
-    setup.remove();
   });
 
   it('finds a schema that is behind', async () => {

@@ -36,7 +36,6 @@ beforeEach(async () => {
   const { stdout } = await owner.run(['signup', '--server', relay.url, '--json']);
   ({ accountId } = JSON.parse(stdout) as { accountId: string });
 });
-afterEach(() => Promise.all([owner.remove(), machine.remove()]));
 
 interface Begun {
   readonly cli: RunningCli;
@@ -140,7 +139,6 @@ describe('a server that adds a device to an account of its own', () => {
     const first = await begin('--account', accountId);
     await approveLink(first.link);
     expect((await first.cli.exited).code).toBe(0);
-    await machine.remove();
     machine = await createCliUser();
     const { cli, link } = await begin('--account', accountId);
     const replayed = (answer: Record<string, unknown>) =>

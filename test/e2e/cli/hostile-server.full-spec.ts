@@ -14,10 +14,7 @@ const user = await createCliUser();
 const openers = join(user.home, 'bin');
 const opened = join(user.home, 'opened');
 await writeOpeners();
-afterAll(async () => {
-  await user.remove();
-  await server.close();
-});
+afterAll(() => server.close());
 
 /** Creates programs with the names of desktop openers, which record their arguments. */
 async function writeOpeners(): Promise<void> {

@@ -29,7 +29,6 @@ describe('gatehouse key', () => {
     const other = await createCliUser();
     expect(await restoreAt(other, stdout)).toMatchObject({ code: 0 });
     expect(await logIn(other)).toMatchObject({ accountId, created: false });
-    await other.remove();
   });
 
   it('restores a key in the older format', async () => {
@@ -41,7 +40,6 @@ describe('gatehouse key', () => {
     const other = await createCliUser();
     expect(await restoreAt(other, older)).toMatchObject({ code: 0 });
     expect(await logIn(other)).toMatchObject({ accountId, created: false });
-    await other.remove();
   });
 
   it('refuses a key with a mistyped character, and stores nothing', async () => {
@@ -54,7 +52,6 @@ describe('gatehouse key', () => {
     expect(stderr).toContain('typing mistake');
     expect(stderr).not.toContain(mistyped.slice(8, 20));
     expect((await other.run(['key', 'show', '--server', server.url])).code).toBe(3);
-    await other.remove();
   });
 
   it('never replaces a stored key by another', async () => {
@@ -66,7 +63,6 @@ describe('gatehouse key', () => {
     expect(await restoreAt(other, mine)).toMatchObject({ code: 1, stdout: '' });
     expect(await restoreAt(user, mine)).toMatchObject({ code: 0 });
     expect(await keyOf(other)).toBe(before);
-    await other.remove();
   });
 
   it('removes a key only with --yes, and keeps the account', async () => {

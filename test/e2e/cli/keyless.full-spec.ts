@@ -74,8 +74,6 @@ describe.each([
     user = await createCliUser();
   });
 
-  afterEach(() => user.remove());
-
   it('logs in without a device key, creates one account, and has access to every route', async () => {
     const first = answerOf(await logIn(fixture, user, 'anna', '--keyless'));
     expect(first.created).toBe(true);
@@ -123,12 +121,12 @@ describe.each([
 
 describe('gatehouse login --certificate', () => {
   const directory = certificateDirectory();
-  const root = TestAuthority.root(directory.path, 'Acme Root');
+  const root = TestAuthority.root(directory, 'Acme Root');
   const host = root.issue({ subject: '/CN=gate', names: ['IP:127.0.0.1'], usage: 'serverAuth' });
   const alice = root.issue({ names: ['email:alice@corp.example'] });
   const stranger = root.issue({ names: ['email:mallory@elsewhere.example'] });
   const file = (name: string, text: string): string => {
-    const path = join(directory.path, name);
+    const path = join(directory, name);
     writeFileSync(path, text);
     return path;
   };
@@ -155,17 +153,13 @@ describe('gatehouse login --certificate', () => {
     user = await createCliUser();
   });
 
-  afterAll(async () => {
-    await server.stop();
-    await user.remove();
-    directory.remove();
-  });
+  afterAll(() => server.stop());
 
   const flags = (own: { readonly cert: string; readonly key: string }): string[] => {
     const port = /certificates on https:[^"]*:(\d+)/.exec(server.logs())?.[1] ?? '';
     return [
       ...['login', '--json', '--server', server.url],
-      ...['--certificate-url', `https://127.0.0.1:${port}`, '--ca', join(directory.path, 'ca.crt')],
+      ...['--certificate-url', `https://127.0.0.1:${port}`, '--ca', join(directory, 'ca.crt')],
       ...['--certificate', file('own.crt', own.cert), '--key', file('own.key', own.key)],
     ];
   };
@@ -192,9 +186,9 @@ describe('gatehouse login --certificate', () => {
 
   it('requires both files, readable, and an address that requests certificates', async () => {
     const cases = [
-      ['login', '--server', server.url, '--certificate', join(directory.path, 'ca.crt')],
-      ['login', '--server', server.url, '--key', join(directory.path, 'tls.key')],
-      [...flags(alice).slice(0, -1), join(directory.path, 'missing.key')],
+      ['login', '--server', server.url, '--certificate', join(directory, 'ca.crt')],
+      ['login', '--server', server.url, '--key', join(directory, 'tls.key')],
+      [...flags(alice).slice(0, -1), join(directory, 'missing.key')],
       ['login', '--server', server.url, '--certificate', 'x', '--key', 'y'],
     ];
     for (const args of cases) {

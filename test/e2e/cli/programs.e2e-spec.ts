@@ -34,8 +34,6 @@ const proxy = await HoldingProxy.start(server);
 afterAll(async () => {
   await proxy.close();
   await server.stop();
-  await tokens.remove();
-  setup.remove();
 });
 
 const user = useCliUser();

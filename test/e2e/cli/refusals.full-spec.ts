@@ -216,7 +216,6 @@ it.each([
   expect(await unread.run(check)).toMatchObject({ code: 78 });
   expect(await unread.run(['webhook', 'verify', '--secret', 's'])).toMatchObject({ code: 1 });
   expect(await unread.run(['config', 'print'])).toMatchObject({ code: 0 });
-  await unread.remove();
 });
 
 describe('gatehouse, with wrong arguments', () => {

@@ -21,8 +21,6 @@ beforeEach(async () => {
   given = await storedSession(owner);
 });
 
-afterEach(() => Promise.all([user.remove(), owner.remove()]));
-
 async function ok(one: CliUser, args: readonly string[], env: Record<string, string> = {}) {
   const result = await one.run([...args, '--json'], env);
   expect(result).toMatchObject({ code: 0, stderr: '' });
@@ -63,7 +61,6 @@ describe('GATEHOUSE_TOKEN', () => {
     const nowhere = await fresh.run(['whoami'], { GATEHOUSE_TOKEN: given.token });
     expect(nowhere).toMatchObject({ code: 2, stdout: '' });
     expect(nowhere.stderr).toContain('--server');
-    await fresh.remove();
   });
 
   it('revokes only the session of GATEHOUSE_TOKEN on logout, and keeps the stored login', async () => {
@@ -78,7 +75,6 @@ describe('GATEHOUSE_TOKEN', () => {
     const ended = await user.run(['tokens', 'list'], { GATEHOUSE_TOKEN: given.token });
     expect(ended).toMatchObject({ code: 3, stdout: '' });
     expect(ended.stderr).toContain('GATEHOUSE_TOKEN is not accepted');
-    await other.remove();
   });
 
   it('deletes the account of GATEHOUSE_TOKEN, and keeps the stored login of another', async () => {

@@ -98,23 +98,19 @@ describe('a server without challenges', () => {
 
   it('is refused by the command until --older-server names it, which it remembers', async () => {
     const user = await createCliUser();
-    try {
-      const refused = await user.run(['signup', '--server', older.url]);
-      expect(refused.code).not.toBe(0);
-      expect(refused.stderr).toContain('--older-server');
-      expect(older.logins).toEqual([]);
+    const refused = await user.run(['signup', '--server', older.url]);
+    expect(refused.code).not.toBe(0);
+    expect(refused.stderr).toContain('--older-server');
+    expect(older.logins).toEqual([]);
 
-      const signedUp = await user.run(['signup', '--server', older.url, '--older-server']);
-      expect(signedUp).toMatchObject({ code: 0 });
-      expect(signedUp.stderr).toContain('Warning');
-      expect(await user.run(['login', '--server', older.url])).toMatchObject({ code: 0 });
-      expect(older.logins).toHaveLength(2);
-      const another = await OlderServer.start();
-      expect((await user.run(['signup', '--server', another.url])).code).not.toBe(0);
-      await another.close();
-    } finally {
-      await user.remove();
-    }
+    const signedUp = await user.run(['signup', '--server', older.url, '--older-server']);
+    expect(signedUp).toMatchObject({ code: 0 });
+    expect(signedUp.stderr).toContain('Warning');
+    expect(await user.run(['login', '--server', older.url])).toMatchObject({ code: 0 });
+    expect(older.logins).toHaveLength(2);
+    const another = await OlderServer.start();
+    expect((await user.run(['signup', '--server', another.url])).code).not.toBe(0);
+    await another.close();
   });
 });
 
@@ -175,7 +171,6 @@ describe('a server without GET /v1/features that answers {success, token}', () =
       const listed = await user.run(['tokens', 'list', '--json']);
       expect(listed).toMatchObject({ code: 0, stdout: expect.stringContaining('a-phone') });
     } finally {
-      await user.remove();
       await older.close();
     }
   });

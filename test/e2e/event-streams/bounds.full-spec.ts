@@ -28,7 +28,6 @@ afterAll(async () => {
   await sql.end();
   await server.stop();
   await postgres.stop();
-  setup.remove();
 });
 
 describe('the bounds of streams (PostgreSQL only: its time and transactions are changed)', () => {

@@ -40,11 +40,7 @@ const admin = new AdminCalls(await adminUrlOf(one), tokens.operator);
 const streams = await Promise.all(
   ['relay', 'files'].map((id) => EventStreamFixture.open(two, setup, id)),
 );
-afterAll(async () => {
-  await fixture.close();
-  await tokens.remove();
-  setup.remove();
-});
+afterAll(() => fixture.close());
 
 describe('each end of a session (two replicas; needs PostgreSQL and Redis)', () => {
   const sidsOf = (token: string, server = two): Promise<string[]> =>

@@ -54,8 +54,6 @@ afterAll(async () => {
   relays.forEach((relay) => relay.kill('SIGKILL'));
   await server.stop();
   proxy.close();
-  await admins.remove();
-  setup.remove();
 });
 
 describe('three relays with the guard', () => {
@@ -185,7 +183,6 @@ describe('gatehouse guard', () => {
       expect((await command.exited).code).toBe(0);
     } finally {
       command.child.kill('SIGKILL');
-      await user.remove();
     }
   });
 
@@ -203,6 +200,5 @@ describe('gatehouse guard', () => {
       const { code } = await user.run(args);
       expect(code).toBe(2);
     }
-    await user.remove();
   });
 });

@@ -37,7 +37,6 @@ afterAll(async () => {
   relay.kill('SIGKILL');
   await Promise.all(servers.map((server) => server.stop()));
   await Promise.all([postgres.stop(), redis.stop()]);
-  setup.remove();
 });
 
 interface Visitor {

@@ -4,12 +4,7 @@ import { connect as openSocket, type Socket } from 'node:net';
 import { call } from '../../helpers/client.js';
 import { startServer, type Server } from '../../fixtures/programs/server-fixture.js';
 import { waitFor } from '../../helpers/wait.js';
-import {
-  alice,
-  directory,
-  startDirect,
-  type DirectServer,
-} from '../../fixtures/tls-listener-fixture.js';
+import { alice, startDirect, type DirectServer } from '../../fixtures/tls-listener-fixture.js';
 
 const STRANGERS = 60;
 
@@ -81,10 +76,7 @@ describe('the port that asks for certificates', () => {
     direct = await startDirect();
     port = Number(new URL(direct.url).port);
   });
-  afterAll(async () => {
-    await direct.server.stop();
-    directory.remove();
-  });
+  afterAll(() => direct.server.stop());
 
   it.each([
     ['are silent', ''],

@@ -72,9 +72,8 @@ const PROXIES = [
 ] as const;
 
 const directory = certificateDirectory();
-const root = TestAuthority.root(directory.path, 'Development CA');
+const root = TestAuthority.root(directory, 'Development CA');
 const host = root.issue({ subject: '/CN=gate', names: ['IP:127.0.0.1'], usage: 'serverAuth' });
-afterAll(() => directory.remove());
 
 /** Writes the certificates that the shipped configurations name. @returns `home` */
 function writeCertificates(home: string): string {
@@ -107,7 +106,7 @@ for (const { name, file, port, resolveBy } of PROXIES) {
         after.listen(upstream, '127.0.0.2');
         await once(after, 'listening');
         const open = await freePort();
-        const home = writeCertificates(join(directory.path, name));
+        const home = writeCertificates(join(directory, name));
         const config = copyShipped([file], home, {
           '/etc/gatehouse': home,
           '/var/log/nginx': home,

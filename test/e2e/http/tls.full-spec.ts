@@ -12,15 +12,13 @@ import { connect } from '../../helpers/client-live.js';
 import { waitFor } from '../../helpers/wait.js';
 
 const directory = certificateDirectory();
-const authority = TestAuthority.root(directory.path, 'Acme Servers');
+const authority = TestAuthority.root(directory, 'Acme Servers');
 const issue = (name: string) =>
   authority.issue({ subject: `/CN=${name}`, names: ['IP:127.0.0.1'], usage: 'serverAuth' });
 const [first, second] = [issue('first'), issue('second')];
-const path = (name: string): string => join(directory.path, name);
+const path = (name: string): string => join(directory, name);
 const TLS = { SERVICE_TLS_CERT_PATH: path('tls.crt'), SERVICE_TLS_KEY_PATH: path('tls.key') };
 const trusted = { ca: authority.cert, agent: false } as const;
-
-afterAll(() => directory.remove());
 
 writeFileSync(TLS.SERVICE_TLS_CERT_PATH, first.cert);
 writeFileSync(TLS.SERVICE_TLS_KEY_PATH, first.key);

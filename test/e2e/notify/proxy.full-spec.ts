@@ -64,7 +64,7 @@ describe('an HTTP proxy from the environment', () => {
 
   it('tunnels https to hosts whose authority is in NODE_EXTRA_CA_CERTS', async () => {
     const directory = certificateDirectory();
-    const authority = TestAuthority.root(directory.path, 'Root');
+    const authority = TestAuthority.root(directory, 'Root');
     const certificate = authority.issue({ names: ['IP:127.0.0.1'], usage: 'serverAuth' });
     const receiver = await WebhookReceiver.start(undefined, certificate);
     try {
@@ -76,13 +76,12 @@ describe('an HTTP proxy from the environment', () => {
       await fixture.ok('channels', 'remove', 'private');
     } finally {
       await receiver.close();
-      directory.remove();
     }
   });
 
   it('tunnels https, so that the certificate of the webhook is verified', async () => {
     const directory = certificateDirectory();
-    const authority = TestAuthority.root(directory.path, 'Root');
+    const authority = TestAuthority.root(directory, 'Root');
     const certificate = authority.issue({ names: ['IP:127.0.0.1'], usage: 'serverAuth' });
     const receiver = await WebhookReceiver.start(undefined, certificate);
     const before = { ...process.env };
@@ -99,7 +98,6 @@ describe('an HTTP proxy from the environment', () => {
       expect(receiver.received).toHaveLength(1);
     } finally {
       await Promise.all([sender.close(), strict.close(), receiver.close()]);
-      directory.remove();
     }
   });
 });

@@ -111,7 +111,6 @@ describe('receivers that a device with the key confirmed', () => {
     expect([code, stderr]).toEqual([1, expect.stringContaining('no-device-key')]);
     const { stdout } = await thief.run(['tokens', 'list', '--json'], env);
     expect(JSON.parse(stdout)).toMatchObject({ token: MINE, showsText: null });
-    await thief.remove();
   });
 });
 

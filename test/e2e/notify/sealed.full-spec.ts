@@ -84,7 +84,6 @@ describe('the settings of an end-to-end encrypted account', () => {
     const channels = await other.run(['channels', 'list']);
     expect(channels.stdout).toContain('generic, signed');
     expect(channels.stderr).toContain('on the server, end-to-end encrypted.');
-    await other.remove();
   });
 
   it('applies types, previews and secrets of the settings', async () => {

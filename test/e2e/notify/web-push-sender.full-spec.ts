@@ -23,9 +23,8 @@ import { anEvent, aRequest, pushToken, SERVER_URL } from '../../fixtures/notific
 import { FakeWebPushService } from '../../fakes/web-push-service.js';
 
 const directory = certificateDirectory();
-const authority = TestAuthority.root(directory.path, 'Root');
+const authority = TestAuthority.root(directory, 'Root');
 const certificate = authority.issue({ names: ['IP:127.0.0.1'], usage: 'serverAuth' });
-afterAll(() => directory.remove());
 
 let service: FakeWebPushService;
 let sender: WebPushSender;

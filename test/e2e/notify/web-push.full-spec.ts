@@ -14,7 +14,7 @@ import { Notifying, startPlainServer, type EventLine } from '../../fixtures/noti
 const READY = ['ready', '--session', 's1', '--message', 'the last words'];
 
 const directory = certificateDirectory();
-const authority = TestAuthority.root(directory.path, 'Root');
+const authority = TestAuthority.root(directory, 'Root');
 const certificate = authority.issue({ names: ['IP:127.0.0.1'], usage: 'serverAuth' });
 let service: FakeWebPushService;
 let fixture: Notifying;
@@ -22,10 +22,7 @@ let permitted: string;
 let token: string;
 
 const server = await startPlainServer();
-afterAll(async () => {
-  await server.stop();
-  directory.remove();
-});
+afterAll(() => server.stop());
 beforeEach(async () => {
   permitted = '127.0.0.1';
   [service, fixture] = await Promise.all([

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { rmSync, writeFileSync, mkdtempSync } from 'node:fs';
+import { writeFileSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
@@ -73,8 +73,6 @@ const server = await startServer({ env: setup.env });
 afterAll(async () => {
   await server.stop();
   await keyServer.close();
-  setup.remove();
-  rmSync(directory, { recursive: true });
 });
 
 type Key = Awaited<ReturnType<typeof makeKey>>;

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -36,10 +36,7 @@ writeFileSync(file, JSON.stringify([{ ...entry, client }]));
 const server = await startServer({
   env: { AUTH_RESOURCE_SERVERS_CONFIG_PATH: file, SERVICE_PUBLIC_URL: ISSUER },
 });
-afterAll(async () => {
-  await server.stop();
-  rmSync(work, { recursive: true });
-});
+afterAll(() => server.stop());
 
 describe('docs/protect-a-backend.md', () => {
   async function follow(block: string, env: Readonly<Record<string, string>>): Promise<Json> {

@@ -20,10 +20,7 @@ const start = ({ env }: (typeof setups)[number]) => fixture.start({ ...OPEN, ...
 const open = await start(setups[0]);
 let requiring: Server;
 let keyed: Server;
-afterAll(async () => {
-  await fixture.close();
-  setups.forEach((setup) => setup.remove());
-});
+afterAll(() => fixture.close());
 
 describe('the entry of a backend (two replicas; needs PostgreSQL and Redis)', () => {
   const forward = (server: Server, token: string) =>

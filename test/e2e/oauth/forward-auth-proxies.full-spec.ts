@@ -39,13 +39,12 @@ const IDENTITY = ['x-gatehouse-account', 'x-gatehouse-session', 'x-gatehouse-log
 const STRANGER = '00000000-0000-4000-8000-000000000000';
 
 const directory = certificateDirectory();
-const authority = TestAuthority.root(directory.path, 'Acme Root');
+const authority = TestAuthority.root(directory, 'Acme Root');
 const host = authority.issue({
   subject: `/CN=${HOST}`,
   names: [`DNS:${HOST}`],
   usage: 'serverAuth',
 });
-afterAll(() => directory.remove());
 
 for (const name of ['nginx', 'haproxy', 'caddy'] as const) {
   const program = PROXY_PROGRAMS[name];
@@ -72,16 +71,15 @@ for (const name of ['nginx', 'haproxy', 'caddy'] as const) {
       await proxy.stop();
       await backend.stop();
       await server.stop();
-      setup.remove();
     });
 
     const logs = (): string => {
-      const file = join(directory.path, name, 'access.log');
+      const file = join(directory, name, 'access.log');
       return proxy.output() + (existsSync(file) ? readFileSync(file, 'utf8') : '');
     };
 
     function startShipped(): Promise<Service> {
-      const home = join(directory.path, name);
+      const home = join(directory, name);
       mkdirSync(join(home, 'tls'), { recursive: true });
       const files = { 'tls.crt': host.cert, 'tls.key': host.key, 'tls.pem': host.cert + host.key };
       Object.entries(files).forEach(([file, text]) => writeFileSync(join(home, 'tls', file), text));
@@ -169,7 +167,7 @@ for (const name of ['nginx', 'haproxy', 'caddy'] as const) {
 
     it('answers the commands of docs/protect-a-backend.md as the page says', async () => {
       const [, commands = ''] = /^### Try it$.*?^```sh\n(curl .*?)^```$/ms.exec(PAGE) ?? [];
-      const home = join(directory.path, name);
+      const home = join(directory, name);
       const settings = [
         `resolve = "${HOST}:${port}:127.0.0.1"`,
         `cacert = "${authority.certPath}"`,

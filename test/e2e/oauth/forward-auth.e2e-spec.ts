@@ -6,10 +6,7 @@ import { call, makeDeviceKey, refusalOf } from '../../helpers/client.js';
 
 const setup = backends([{ id: 'relay' }]);
 const server = await startServer({ env: setup.env });
-afterAll(async () => {
-  await server.stop();
-  setup.remove();
-});
+afterAll(() => server.stop());
 
 const forward = (token: string, id = 'relay', path = '') =>
   call(server, 'GET', `/v1/oauth/forward-auth/${id}${path}`, { token });

@@ -33,10 +33,7 @@ const server = await startServer({
     AUTH_LOGIN_RATE_LIMIT_PER_IP_PER_MINUTE: String(LOGINS_PER_ADDRESS),
   },
 });
-afterAll(async () => {
-  await server.stop();
-  setup.remove();
-});
+afterAll(() => server.stop());
 
 let nextAddress = 0;
 

@@ -27,7 +27,6 @@ await backend.ready();
 afterAll(async () => {
   backend.stop();
   await server.stop();
-  setup.remove();
 });
 
 describe('docs/samples/backend-python', () => {
@@ -120,7 +119,6 @@ describe('docs/samples/backend-python', () => {
     afterAll(async () => {
       sidecar.stop();
       guard.kill('SIGKILL');
-      await user.remove();
     });
 
     function startGuard(): ChildProcess {

@@ -23,14 +23,12 @@ describe('docs/samples/relay', () => {
   let server: Server;
   let env: Record<string, string>;
   let RESOURCE: string;
-  let remove: () => void;
 
   beforeAll(async () => {
     const [gate, port] = [await freePort(), await freePort()];
     const ISSUER = `http://127.0.0.1:${gate}`;
     RESOURCE = `http://127.0.0.1:${port}`;
     const setup = backends([{ id: 'relay', resource: RESOURCE }]);
-    remove = () => setup.remove();
     server = await startServer({
       env: { ...setup.env, PORT: String(gate), SERVICE_PUBLIC_URL: ISSUER },
     });
@@ -42,7 +40,6 @@ describe('docs/samples/relay', () => {
   afterAll(async () => {
     sample.close();
     await server.stop();
-    remove();
   });
 
   const start = (...args: readonly string[]): SampleProgram => sample.start(args, env);

@@ -40,9 +40,7 @@ const second = await startServer({ store, env: redis });
 const servers = [first, second, await startServer({ store, env: setup.env })];
 afterAll(async () => {
   await Promise.all(servers.map((server) => server.stop()));
-  await user.remove();
   await store.drop();
-  setup.remove();
 });
 
 const rotate = (...args: string[]) =>

@@ -54,7 +54,6 @@ afterAll(async () => {
   await address.close();
   await transmitter.stop();
   await store.drop();
-  setup.remove();
 });
 
 describe('Gatehouse as the transmitter of another Gatehouse', () => {
@@ -62,7 +61,6 @@ describe('Gatehouse as the transmitter of another Gatehouse', () => {
     const cli = await createCliUser();
     const variables = { ...fixture.env, ...env(), ...fixture.store.env };
     const connected = await cli.run(['signals', 'connect', 'people', '--json'], variables);
-    await cli.remove();
     expect([connected.code, connected.stderr]).toEqual([0, expect.any(String)]);
     expect(JSON.parse(connected.stdout.trim().split('\n').at(-1) ?? '')).toMatchObject({
       audiences: ['https://relay.example.com'],

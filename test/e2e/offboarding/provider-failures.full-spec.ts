@@ -15,7 +15,7 @@ const METRICS_TOKEN = 'a-metrics-token-of-the-spec';
 
 async function failingProviders() {
   const directory = certificateDirectory();
-  const { cert, key } = selfSigned(directory.path, 'localhost', 'IP:127.0.0.1');
+  const { cert, key } = selfSigned(directory, 'localhost', 'IP:127.0.0.1');
   const secure = createServer({ cert, key });
   const silent = createSocketServer(() => undefined);
   const wrong = await startLocalServer(() => ({ status: 404, json: {} }));
@@ -31,7 +31,6 @@ async function failingProviders() {
     close: async () => {
       secure.close();
       silent.close();
-      directory.remove();
       await wrong.close();
     },
   };
@@ -45,10 +44,7 @@ describe('a provider that fails', () => {
     fixture = await OffboardingFixture.open();
     user = await createCliUser();
   });
-  afterEach(async () => {
-    await user.remove();
-    await fixture.close();
-  });
+  afterEach(() => fixture.close());
 
   const metricsOf = async (server: Server): Promise<string> =>
     (await call(server, 'GET', '/metrics', { token: METRICS_TOKEN })).text;

@@ -96,7 +96,6 @@ describe('security events', () => {
     const variables = { ...fixture.env, ...fixture.store.env };
     const lines = (await cli.run(['audit', '--json'], variables)).stdout.trim().split('\n');
     const table = (await cli.run(['audit'], variables)).stdout;
-    await cli.remove();
     const events = lines.map((line) => JSON.parse(line) as Json);
     expect(events).toContainEqual(
       expect.objectContaining({

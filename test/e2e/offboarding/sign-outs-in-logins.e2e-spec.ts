@@ -31,7 +31,6 @@ const server = await fixture.start({
 afterAll(async () => {
   await fixture.close();
   await transmitter.close();
-  setup.remove();
 });
 
 interface Proven {

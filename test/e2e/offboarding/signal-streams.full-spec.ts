@@ -60,7 +60,6 @@ describe.each<[string, Kind]>([
   afterAll(async () => {
     await fixture.close();
     await transmitter.close();
-    await cli.remove();
   });
 
   const connect = async (...options: string[]) => {

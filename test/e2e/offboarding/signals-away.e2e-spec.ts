@@ -46,7 +46,6 @@ describe('while directory and transmitter are away', () => {
     const cli = await createCliUser();
     const variables = { ...fixture.env, ...env(), ...fixture.store.env };
     expect((await cli.run(['signals', 'connect', 'people'], variables)).code).toBe(0);
-    await cli.remove();
     const [sub, colleague] = [randomUUID(), randomUUID()];
     for (const externalId of [sub, colleague]) {
       await scim.add(server, { userName: externalId, externalId });

@@ -19,7 +19,6 @@ import {
 import { backends, basic, postForm } from '../../fixtures/resource-server-fixture.js';
 import { sessionIdOf, tokenOf } from '../../fixtures/sessions-fixture.js';
 import {
-  directory,
   files,
   issuing,
   publish,
@@ -34,12 +33,7 @@ const env = { ...setup.env, ...PROGRAM_ENV, ...tokens.env, AUTH_ACCESS_CACHE_SEC
 const server = await startServer({ env });
 const admin = new AdminCalls(await adminUrlOf(server), tokens.operator);
 const stream = await EventStreamFixture.open(server, setup, 'notes');
-afterAll(async () => {
-  await server.stop();
-  await tokens.remove();
-  setup.remove();
-  directory.remove();
-});
+afterAll(() => server.stop());
 
 const person = () => tokenOf(server, makeDeviceKey());
 const sql = (text: string) => runSql(server.databaseUrl ?? '', text);

@@ -43,11 +43,7 @@ const one = await fixture.start({ ...env, ...tokens.env });
 const two = await fixture.start(env);
 const admin = new AdminCalls(await adminUrlOf(one), tokens.operator);
 const stream = await EventStreamFixture.open(two, setup, 'notes');
-afterAll(async () => {
-  await fixture.close();
-  await tokens.remove();
-  setup.remove();
-});
+afterAll(() => fixture.close());
 
 const isActive = async (token: string): Promise<unknown> =>
   (await postForm(two, '/v1/oauth/introspect', { token }, basic('notes', setup.secretOf('notes'))))

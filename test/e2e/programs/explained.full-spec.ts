@@ -20,8 +20,6 @@ const admin = new AdminCalls(adminUrl, tokens.operator);
 afterAll(async () => {
   await server.stop();
   await store.drop();
-  await tokens.remove();
-  setup.remove();
 });
 
 describe('gatehouse policy explain (needs PostgreSQL)', () => {

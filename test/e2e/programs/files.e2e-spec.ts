@@ -41,11 +41,7 @@ const server = await startServer({
 });
 const admin = new AdminCalls(await adminUrlOf(server), tokens.operator);
 const stream = await EventStreamFixture.open(server, setup, 'notes');
-afterAll(async () => {
-  await server.stop();
-  await tokens.remove();
-  setup.remove();
-});
+afterAll(() => server.stop());
 
 const person = () => tokenOf(server, makeDeviceKey());
 

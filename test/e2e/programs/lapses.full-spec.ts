@@ -27,10 +27,7 @@ const OPEN = {
 const env = { ...OPEN, ...setup.env, ...PROGRAM_ENV };
 const server = await fixture.start(env);
 const stream = await EventStreamFixture.open(server, setup, 'notes');
-afterAll(async () => {
-  await fixture.close();
-  setup.remove();
-});
+afterAll(() => fixture.close());
 
 const sidOf = (access: string): string => String(decodeJwt(access)['sid']);
 

@@ -53,7 +53,7 @@ const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
 
 describe('programs that speak MCP, by their requests', () => {
   const directory = certificateDirectory();
-  const authority = TestAuthority.root(directory.path, 'Corp');
+  const authority = TestAuthority.root(directory, 'Corp');
   const setup = backends([{ id: 'notes', programs: PROGRAMS }]);
   let documents: LocalServer;
   let proxy: HttpProxy;
@@ -85,8 +85,6 @@ describe('programs that speak MCP, by their requests', () => {
   afterAll(async () => {
     await server.stop();
     await Promise.all([proxy.close(), documents.close()]);
-    setup.remove();
-    directory.remove();
   });
 
   const post = (path: string, ...fields: readonly string[]): Promise<Answer> =>

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -15,10 +15,7 @@ const COMMAND = fileURLToPath(
 );
 const fixture = await NotesFixture.start();
 const home = mkdtempSync(join(tmpdir(), 'gatehouse-mcp-remote-'));
-afterAll(async () => {
-  await fixture.close();
-  rmSync(home, { recursive: true });
-});
+afterAll(() => fixture.close());
 
 const visit = useChromium();
 

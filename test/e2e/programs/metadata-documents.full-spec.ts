@@ -18,7 +18,7 @@ const CALLBACK = 'https://agent.example/callback';
 
 describe('the metadata document of a program', () => {
   const directory = certificateDirectory();
-  const authority = TestAuthority.root(directory.path, 'Corp');
+  const authority = TestAuthority.root(directory, 'Corp');
   const asked: string[] = [];
   let documents: LocalServer;
   let setup: Backends;
@@ -61,11 +61,7 @@ describe('the metadata document of a program', () => {
       env: { ...setup.env, SERVICE_CA_BUNDLE: authority.certPath },
     });
   });
-  afterAll(async () => {
-    await Promise.all([server.stop(), documents.close()]);
-    setup.remove();
-    directory.remove();
-  });
+  afterAll(() => Promise.all([server.stop(), documents.close()]));
 
   const begin = (path: string, more: object = {}, verifier = newVerifier()) =>
     authorize(

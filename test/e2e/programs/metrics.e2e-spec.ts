@@ -21,11 +21,7 @@ const tokens = await AdminTokensFile.create();
 const env = { ...setup.env, ...PROGRAM_ENV, ...tokens.env, METRICS_TOKEN };
 const server = await startServer({ env });
 const admin = new AdminCalls(await adminUrlOf(server), tokens.operator);
-afterAll(async () => {
-  await server.stop();
-  await tokens.remove();
-  setup.remove();
-});
+afterAll(() => server.stop());
 
 /** Returns the series of programs. */
 async function series(): Promise<Record<string, number>> {

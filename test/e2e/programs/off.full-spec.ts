@@ -19,7 +19,6 @@ import { SqlRecorder } from '../../helpers/sql-recorder.js';
 const LOGINS = 30;
 
 const withPrograms = backends([{ id: 'notes', programs: PROGRAMS }]);
-afterAll(() => withPrograms.remove());
 
 /** The same backend, with its secret, and no programs. */
 function envWithout(): Record<string, string> {

@@ -32,10 +32,7 @@ const setup = backends([
 ]);
 const server = await startServer({ env: { ...setup.env, ...PROGRAM_ENV } });
 const stream = await EventStreamFixture.open(server, setup, 'notes');
-afterAll(async () => {
-  await server.stop();
-  setup.remove();
-});
+afterAll(() => server.stop());
 
 const refused = (answer: Answer): string => {
   const { status, code } = refusalOf(answer);

@@ -36,11 +36,7 @@ const one = await fixture.start({ ...env, ...tokens.env });
 const two = await fixture.start(env);
 const admin = new AdminCalls(await adminUrlOf(one), tokens.operator);
 const stream = await EventStreamFixture.open(two, setup, 'notes');
-afterAll(async () => {
-  await fixture.close();
-  await tokens.remove();
-  setup.remove();
-});
+afterAll(() => fixture.close());
 
 /** Sends as many requests at once, to the replicas in turn. */
 const atOnce = (count: number, send: (server: typeof one) => Promise<Answer>): Promise<Answer[]> =>

@@ -19,10 +19,7 @@ const setup = backends([
   { id: 'relay' },
 ]);
 const server = await startServer({ env: { ...setup.env, ...PROGRAM_ENV } });
-afterAll(async () => {
-  await server.stop();
-  setup.remove();
-});
+afterAll(() => server.stop());
 
 const refused = (answer: Answer): string => {
   const { status, code } = refusalOf(answer);

@@ -16,10 +16,7 @@ const server = await fixture.start({
   ...providers,
   AUTH_REQUIRED_LOGIN_PROVIDERS: '',
 });
-afterAll(async () => {
-  await fixture.close();
-  setup.remove();
-});
+afterAll(() => fixture.close());
 
 describe('a backend that requires the provider of a directory', () => {
   it('learns that the directory deactivated a person whose account goes on', async () => {

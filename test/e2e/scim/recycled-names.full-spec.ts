@@ -68,7 +68,6 @@ describe.each(['userName', 'email'] as const)('people of a directory matched by 
       ...fixture.store.env,
       AUTH_PROVIDERS_CONFIG_JSON: scim.providers({ match }),
     });
-    await cli.remove();
     return stdout;
   };
 
@@ -206,7 +205,6 @@ describe.each(['userName', 'email'] as const)('people of a directory matched by 
       ['account', 'enable', person.accountId, '--reason', 'hired again', '--actor', 'alice'],
       { ...fixture.env, ...fixture.store.env },
     );
-    await cli.remove();
     expect(enabled.code).toBe(0);
     expect(await loginStatus(name, person.sub)).toBe(200);
     expect(await doctor()).not.toContain(command);

@@ -43,7 +43,6 @@ afterEach(async () => {
   await database.end();
   await to.drop();
   await from.drop();
-  await user.remove();
 });
 
 const args = (...more: string[]) => ['copy', '--from-data-dir', from.env.SERVICE_DATA_DIR, ...more];

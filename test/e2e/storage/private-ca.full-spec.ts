@@ -6,7 +6,7 @@ import { startPostgres, startRedis } from '../../fixtures/programs/services-fixt
 import { certificateDirectory, TestAuthority } from '../../fixtures/certificates-fixture.js';
 
 const directory = certificateDirectory();
-const authority = TestAuthority.root(directory.path, 'Corp');
+const authority = TestAuthority.root(directory, 'Corp');
 const tls = authority.issue({ names: ['IP:127.0.0.1'], usage: 'serverAuth' });
 const SERVICE_CA_BUNDLE = authority.certPath;
 const MASTER_SECRET = 'a-master-secret-that-only-tests-know-0123456789';
@@ -26,10 +26,7 @@ afterEach(async () => {
   await server?.stop();
   server = null;
 });
-afterAll(async () => {
-  await Promise.all([postgres.stop(), redis.stop()]);
-  directory.remove();
-});
+afterAll(() => Promise.all([postgres.stop(), redis.stop()]));
 
 const start = async (given: Readonly<Record<string, string>>): Promise<Server> => {
   const store = { databaseUrl: null, env, drop: () => Promise.resolve() };
@@ -48,7 +45,6 @@ describe('a Redis with another scheme than that of its address', () => {
     const cli = await createCliUser();
     const { stdout } = await cli.run(['doctor'], { REDIS_URL });
     expect(stdout).toMatch(new RegExp(`failed +redis +The server ${message}`));
-    await cli.remove();
   });
 });
 
@@ -74,7 +70,6 @@ describe('a database and a Redis with certificates of a private authority', () =
       const lines = running.logs().trim().split('\n');
       expect(lines.filter((line) => !line.startsWith('{'))).toEqual([]);
       expect((await call(running, 'GET', '/readyz')).status).toBe(200);
-      await cli.remove();
     },
   );
 });

@@ -107,7 +107,7 @@ describe('a Redis with a Sentinel', () => {
 
 describe('a Redis Cluster', () => {
   const directory = certificateDirectory();
-  const authority = TestAuthority.root(directory.path, 'Corp');
+  const authority = TestAuthority.root(directory, 'Corp');
   const usage = 'serverAuth,clientAuth';
   const tls = {
     ...authority.issue({ names: ['IP:127.0.0.1'], usage }),
@@ -143,7 +143,6 @@ describe('a Redis Cluster', () => {
   afterAll(async () => {
     await Promise.all(replicas.map((replica) => replica.stop()));
     await Promise.all([cluster.stop(), store.drop()]);
-    directory.remove();
   });
 
   const updateCrosses = async (from: Server, to: Server): Promise<boolean> => {
@@ -204,7 +203,6 @@ describe('a Redis Cluster', () => {
     for (const client of clients) {
       expect(await client.next('closing')).toMatchObject({ code: 'account-disabled' });
     }
-    await user.remove();
   });
 
   it('follows a shard to its new primary, also from a replica that starts then', async () => {

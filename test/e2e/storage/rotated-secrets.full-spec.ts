@@ -61,7 +61,6 @@ afterAll(async () => {
   await server.stop();
   await admin.end();
   await postgres.stop();
-  await rm(directory, { recursive: true, force: true });
 });
 
 describe('a secret whose file changes', () => {

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { AccountCalls } from '../../helpers/account-calls.js';
@@ -19,7 +19,6 @@ const TOKEN = 'a-metrics-token-of-the-spec';
 const runbooks = readFileSync(join(import.meta.dirname, '../../../docs/runbooks.md'), 'utf8');
 
 const directory = mkdtempSync(join(tmpdir(), 'gatehouse-wrong-secret-'));
-afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
 /** Replaces a file as a Kubernetes volume does. */
 function writeSecret(secret: string): string {

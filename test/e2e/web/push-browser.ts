@@ -18,17 +18,16 @@ export class PushBrowser {
     readonly desktop: NotificationDaemon,
     readonly service: FakeWebPushService,
     readonly sender: WebPushSender,
-    private readonly removeFiles: () => void,
   ) {}
 
   static async start(): Promise<PushBrowser> {
     const directory = certificateDirectory();
-    const authority = TestAuthority.root(directory.path, 'Root');
+    const authority = TestAuthority.root(directory, 'Root');
     const certificate = authority.issue({ names: ['IP:127.0.0.1'], usage: 'serverAuth' });
     const service = await FakeWebPushService.start(certificate);
     const desktop = await NotificationDaemon.start();
     const variables = { DBUS_SESSION_BUS_ADDRESS: desktop.address };
-    const context = await startProfile(join(directory.path, 'profile'), variables);
+    const context = await startProfile(join(directory, 'profile'), variables);
     await context.grantPermissions(['notifications']);
     await context.exposeFunction('subscribeAtService', (key: string) =>
       service.subscribe(Buffer.from(key, 'base64').toString('base64url')),
@@ -38,7 +37,7 @@ export class PushBrowser {
     );
     await context.addInitScript(FAKE_PUSH_MANAGER);
     const sender = new WebPushSender({ ca: authority.cert, privateHosts: ['127.0.0.1'] });
-    return new PushBrowser(context, desktop, service, sender, () => directory.remove());
+    return new PushBrowser(context, desktop, service, sender);
   }
 
   /** Returns the newest message that the page of this tab received, as the browser decrypts it. */
@@ -74,6 +73,5 @@ export class PushBrowser {
   async close(): Promise<void> {
     await this.context.close();
     await Promise.all([this.desktop.close(), this.service.close(), this.sender.close()]);
-    this.removeFiles();
   }
 }

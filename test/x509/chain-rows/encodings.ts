@@ -26,7 +26,7 @@ const leafWith =
     chain(crafted(issuing, own(issuing, request), change), issuing);
 
 const authorityWith = (change: (contents: TBSCertificate) => void) => (): BuiltChain => {
-  const middle = TestAuthority.of(crafted(root, below(root), change), directory.path);
+  const middle = TestAuthority.of(crafted(root, below(root), change), directory);
   return chain(own(middle, { keyIds: [SKI, `authorityKeyIdentifier=DER:${OTHER_KEY}`] }), middle);
 };
 

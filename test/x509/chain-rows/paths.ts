@@ -202,5 +202,5 @@ function crossSigned(
   dates: { from?: string; until?: string } = {},
 ): [TestAuthority, TestAuthority] {
   const current = below(root);
-  return [TestAuthority.of(stranger.certify(current, dates), directory.path), current];
+  return [TestAuthority.of(stranger.certify(current, dates), directory), current];
 }

@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { mkdtemp, readdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DeviceKey } from '../../../packages/client/crypto/device-key.js';
@@ -11,8 +11,6 @@ let home: string;
 beforeEach(async () => {
   home = await mkdtemp(join(tmpdir(), 'gatehouse-store-'));
 });
-
-afterEach(() => rm(home, { recursive: true, force: true }));
 
 const newKey = async () => (await DeviceKey.generate()).toJwk();
 

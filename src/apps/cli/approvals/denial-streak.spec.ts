@@ -1,10 +1,9 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DenialStreak, resumeSessions } from './denial-streak.js';
 
 const home = await mkdtemp(join(tmpdir(), 'gatehouse-denials-'));
-afterAll(() => rm(home, { recursive: true }));
 
 const environment = { XDG_STATE_HOME: home };
 const streakOf = (id: string) =>

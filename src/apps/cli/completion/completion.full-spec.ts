@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { tmpdir } from 'node:os';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { execFileSync, spawnSync } from 'node:child_process';
 import type { Command } from 'commander';
 import { buildProgram } from '../program.js';
@@ -132,12 +132,8 @@ function environmentIn(directory: string): NodeJS.ProcessEnv {
 
 function inDirectory<T>(use: (directory: string) => T): T {
   const directory = mkdtempSync(join(tmpdir(), 'gatehouse-completion-'));
-  try {
-    writeFileSync(join(directory, 'settings.json'), '{}');
-    return use(directory);
-  } finally {
-    rmSync(directory, { recursive: true, force: true });
-  }
+  writeFileSync(join(directory, 'settings.json'), '{}');
+  return use(directory);
 }
 
 const silent = { write: () => true };

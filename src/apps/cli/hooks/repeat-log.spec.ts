@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Question } from '../approvals/asking.js';
@@ -42,12 +42,8 @@ describe(countRepeats.name, () => {
 describe(RepeatLog.name, () => {
   const run = async <Result>(work: (log: RepeatLog, path: string) => Promise<Result>) => {
     const home = await mkdtemp(join(tmpdir(), 'gatehouse-repeats-'));
-    try {
-      const log = new RepeatLog({ XDG_STATE_HOME: home });
-      return await work(log, join(home, 'gatehouse', 'hook-requests.log'));
-    } finally {
-      await rm(home, { recursive: true });
-    }
+    const log = new RepeatLog({ XDG_STATE_HOME: home });
+    return await work(log, join(home, 'gatehouse', 'hook-requests.log'));
   };
 
   it('takes a request as repeated only where tool, input and directory are the same', () =>

@@ -1,11 +1,10 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ConfigurationError } from '../../../server/config/environment/configuration-error.js';
 import { readPlanVariables } from './plan-variables.js';
 
 const directory = mkdtempSync(join(tmpdir(), 'gatehouse-plan-'));
-afterAll(() => rmSync(directory, { recursive: true }));
 
 function read(text: string): Readonly<Record<string, string | undefined>> {
   const path = join(directory, 'new.env');

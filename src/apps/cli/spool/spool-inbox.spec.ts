@@ -18,8 +18,6 @@ beforeEach(() => {
   directory = mkdtempSync(join(tmpdir(), 'gatehouse-inbox-'));
 });
 
-afterEach(() => rmSync(directory, { recursive: true, force: true }));
-
 const open = () => new Spool({ directory, now: Date.now });
 
 const entry = (id: string) => {

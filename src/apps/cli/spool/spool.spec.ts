@@ -22,8 +22,6 @@ beforeEach(() => {
   now = 1_000_000;
 });
 
-afterEach(() => rmSync(join(directory, '..'), { recursive: true, force: true }));
-
 const open = (limits = {}) => new Spool({ directory, now: () => now, limits });
 
 const entry = (id: string, expiresAt = now + 60_000, body = '{}') => {

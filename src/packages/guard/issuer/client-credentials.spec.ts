@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { exportJWK, generateKeyPair, jwtVerify } from 'jose';
@@ -16,7 +16,6 @@ describe(ClientCredentials.name, () => {
   beforeEach(() => {
     directory = mkdtempSync(join(tmpdir(), 'gatehouse-client-'));
   });
-  afterEach(() => rmSync(directory, { recursive: true }));
 
   const fileOf = (text: string | Buffer): string => {
     const path = join(directory, 'file');

@@ -199,11 +199,10 @@ describe('Many channels at one receiver', () => {
 
 describe('Over https', () => {
   const directory = certificateDirectory();
-  const authority = TestAuthority.root(directory.path, 'Root');
+  const authority = TestAuthority.root(directory, 'Root');
   const issued = (name: string) => authority.issue({ names: [name], usage: 'serverAuth' });
   const certificate = issued('IP:127.0.0.1');
   const other = issued('DNS:other.example');
-  afterAll(() => directory.remove());
 
   it('delivers to a certificate it trusts', async () => {
     const receiver = await receiverThat(undefined, certificate);

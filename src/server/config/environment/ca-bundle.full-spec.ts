@@ -7,13 +7,11 @@ import {
 import { resolveSettings } from '../resolve-settings.js';
 
 const directory = certificateDirectory();
-const corp = TestAuthority.root(directory.path, 'Corp').cert.trim();
-const extra = TestAuthority.root(directory.path, 'Extra').cert.trim();
-
-afterAll(() => directory.remove());
+const corp = TestAuthority.root(directory, 'Corp').cert.trim();
+const extra = TestAuthority.root(directory, 'Extra').cert.trim();
 
 const file = (text: string): string => {
-  const path = join(directory.path, 'bundle.pem');
+  const path = join(directory, 'bundle.pem');
   writeFileSync(path, text);
   return path;
 };
@@ -28,7 +26,7 @@ describe('SERVICE_CA_BUNDLE', () => {
   });
 
   it('keeps the authorities of NODE_EXTRA_CA_CERTS', () => {
-    const path = join(directory.path, 'extra.pem');
+    const path = join(directory, 'extra.pem');
     writeFileSync(path, extra);
     const bundle = { SERVICE_CA_BUNDLE: file(corp) };
     expect(bundleOf({ ...bundle, NODE_EXTRA_CA_CERTS: path })).toBe(`${corp}\n${extra}`);
@@ -36,8 +34,8 @@ describe('SERVICE_CA_BUNDLE', () => {
   });
 
   it.each([
-    ['is missing', () => join(directory.path, 'none'), 'which does not exist'],
-    ['is a directory', () => directory.path, 'which is not a file'],
+    ['is missing', () => join(directory, 'none'), 'which does not exist'],
+    ['is a directory', () => directory, 'which is not a file'],
     ['has no certificate', () => file('a note'), 'certificates in PEM'],
     [
       'has a damaged one',

@@ -1,5 +1,5 @@
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ConfigurationError } from '../environment/configuration-error.js';
@@ -34,7 +34,6 @@ describe('groups of Google Workspace', () => {
   beforeAll(() => {
     directory = mkdtempSync(join(tmpdir(), 'gatehouse-workspace-'));
   });
-  afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
   function providersOf(entry: object, key: string): readonly ProviderSettings[] {
     const path = join(directory, 'providers.json');

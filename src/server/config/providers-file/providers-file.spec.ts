@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ConfigurationError } from '../environment/configuration-error.js';
@@ -346,8 +346,6 @@ describe('the providers file on disk', () => {
     directory = mkdtempSync(join(tmpdir(), 'providers-'));
     path = join(directory, 'providers.json');
   });
-
-  afterEach(() => rmSync(directory, { recursive: true }));
 
   it('reads the example of the repository, with its secrets next to it', () => {
     const example = new URL('../../../../config/providers.example.json', import.meta.url);

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { rootCertificates } from 'node:tls';
@@ -22,8 +22,6 @@ describe(readResourceServers.name, () => {
     secretFile = join(directory, 'secret');
     writeFileSync(secretFile, 'a-client-secret-of-the-relay\n');
   });
-
-  afterEach(() => rmSync(directory, { recursive: true }));
 
   const entry = (changed: object = {}) => ({
     ...{ id: 'relay', resource: 'https://relay.example.com', client: { secretFile } },

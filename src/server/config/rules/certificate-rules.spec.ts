@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ConfigurationError } from '../environment/configuration-error.js';
@@ -7,7 +7,6 @@ import { resolveSettings } from '../resolve-settings.js';
 const PREFIX = 'SERVICE_FEATURE_AUTH_MTLS__';
 const directory = mkdtempSync(join(tmpdir(), 'gatehouse-rules-'));
 const path = join(directory, 'rules.json');
-afterAll(() => rmSync(directory, { recursive: true }));
 
 function resolve(text: string, more: Readonly<Record<string, string>> = {}) {
   writeFileSync(path, text);

@@ -9,22 +9,20 @@ import { ConfigurationError } from '../environment/configuration-error.js';
 import { loadTlsContext, pollTlsFiles } from './tls-files.js';
 
 const directory = certificateDirectory();
-const authority = TestAuthority.root(directory.path, 'Acme');
+const authority = TestAuthority.root(directory, 'Acme');
 const gate = authority.issue({ subject: '/CN=gate', usage: 'serverAuth' });
 const other = authority.issue({ subject: '/CN=other', usage: 'serverAuth' });
 
-afterAll(() => directory.remove());
-
 let files = 0;
 const file = (variable: string, text: string) => {
-  const path = join(directory.path, `file-${(files += 1)}`);
+  const path = join(directory, `file-${(files += 1)}`);
   writeFileSync(path, text);
   return { variable, path };
 };
 const cert = (text = gate.cert) => file('CERT_PATH', text);
 const key = (text = gate.key) => file('KEY_PATH', text);
 const ca = (text = authority.cert) => file('CA_PATH', text);
-const absent = (variable: string) => ({ variable, path: join(directory.path, 'absent') });
+const absent = (variable: string) => ({ variable, path: join(directory, 'absent') });
 
 function encrypted(): string {
   const args = ['pkcs8', '-topk8', '-in', gate.keyPath, '-passout', 'pass:hush-hush'];

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ConfigurationError } from '../environment/configuration-error.js';
@@ -6,8 +6,6 @@ import { loadTlsContext } from './tls-files.js';
 
 const directory = mkdtempSync(join(tmpdir(), 'tls-files-'));
 const path = join(directory, 'file');
-
-afterAll(() => rmSync(directory, { recursive: true }));
 
 describe(loadTlsContext.name, () => {
   it.each<[string, Buffer]>([

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { TestAuthority } from '../../../../test/fixtures/certificates-fixture.js';
@@ -21,7 +21,6 @@ beforeAll(() => {
   directory = mkdtempSync(join(tmpdir(), 'gatehouse-expiry-'));
   ca = TestAuthority.root(directory, 'Root');
 });
-afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
 const write = (name: string, text: string): string => {
   const path = join(directory, name);

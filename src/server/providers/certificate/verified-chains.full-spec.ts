@@ -1,12 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { IssuedCertificate } from '../../../../test/fixtures/certificates-fixture.js';
 import type { TrustStore } from '../../../core/x509/certificate-chain.js';
-import { directory, issuing, own, root, stranger } from '../../../../test/x509/chain-fixture.js';
+import { issuing, own, root, stranger } from '../../../../test/x509/chain-fixture.js';
 import { parseCertificate } from '../../../core/x509/parse-certificate.js';
 import { parseRevocationList } from '../../../core/x509/revocation-list.js';
 import { VerifiedChains } from './verified-chains.js';
-
-afterAll(() => directory.remove());
 
 const parsed = (certificates: readonly IssuedCertificate[]) =>
   certificates.map(({ der }) => parseCertificate(der));

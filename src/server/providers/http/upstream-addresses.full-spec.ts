@@ -10,7 +10,7 @@ import { UpstreamConnectionsService } from './upstream-connections.service.js';
 import { UpstreamHttp } from './upstream-http.js';
 
 const directory = certificateDirectory();
-const authority = TestAuthority.root(directory.path, 'Corp');
+const authority = TestAuthority.root(directory, 'Corp');
 const certificate = authority.issue({
   names: ['DNS:localhost', 'IP:127.0.0.1'],
   usage: 'serverAuth',
@@ -27,10 +27,7 @@ beforeAll(async () => {
   plain = await startLocalServer(answer);
 });
 beforeEach(() => (requests = 0));
-afterAll(async () => {
-  await Promise.all([secure.close(), plain.close(), connections.onApplicationShutdown()]);
-  directory.remove();
-});
+afterAll(() => Promise.all([secure.close(), plain.close(), connections.onApplicationShutdown()]));
 
 const httpOf = (issuer: string) =>
   new UpstreamHttp(new Runtime(), connections, { ...PATIENT_LIMITS, issuer });

@@ -15,7 +15,7 @@ const NAME = 'idp.corp.invalid';
 const HOSTS = { [NAME]: '127.0.0.1' };
 
 const directory = certificateDirectory();
-const authority = TestAuthority.root(directory.path, 'Corp');
+const authority = TestAuthority.root(directory, 'Corp');
 const certificate = authority.issue({ names: [`DNS:${NAME}`], usage: 'serverAuth' });
 const answer = { status: 200, json: { ok: true } };
 let secure: LocalServer;
@@ -27,10 +27,7 @@ beforeAll(async () => {
   secure = await startLocalServer(() => answer, { ...certificate, name: NAME });
   plain = await startLocalServer(() => answer);
 });
-afterAll(async () => {
-  await Promise.all([secure.close(), plain.close()]);
-  directory.remove();
-});
+afterAll(() => Promise.all([secure.close(), plain.close()]));
 beforeEach(async () => {
   opened = [];
   proxy = await HttpProxy.start({ hosts: HOSTS });

@@ -79,7 +79,7 @@ describe(UpstreamHttp, () => {
 
   it('names the step that failed before there was an answer', async () => {
     const directory = certificateDirectory();
-    const { cert, key } = selfSigned(directory.path, 'localhost', 'IP:127.0.0.1');
+    const { cert, key } = selfSigned(directory, 'localhost', 'IP:127.0.0.1');
     const secure = createServer({ cert, key }).listen(0, '127.0.0.1');
     await once(secure, 'listening');
     const { port } = secure.address() as AddressInfo;
@@ -87,7 +87,6 @@ describe(UpstreamHttp, () => {
       .fetch(`https://127.0.0.1:${port}/`)
       .catch((error: unknown) => error);
     secure.close();
-    directory.remove();
     expect(refused).toMatchObject({
       ...{ failure: 'tls_error', detail: 'INVALID_PURPOSE' },
       message: 'The upstream failed: tls_error (INVALID_PURPOSE)',

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
+import { mkdtemp, readdir, stat } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,7 +13,6 @@ describe(openDataDirectory.name, () => {
     parent = await mkdtemp(join(tmpdir(), 'gatehouse-lock-'));
     dataDir = join(parent, 'data');
   });
-  afterEach(() => rm(parent, { recursive: true, force: true }));
 
   it('creates a directory that only its owner may enter', async () => {
     const directory = await openDataDirectory(dataDir);

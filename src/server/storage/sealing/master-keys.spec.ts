@@ -1,4 +1,4 @@
-import { chmod, mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Random } from '../../../common/runtime/random.js';
@@ -14,7 +14,6 @@ describe(loadMasterSecret.name, () => {
     parent = await mkdtemp(join(tmpdir(), 'gatehouse-secret-'));
     dataDir = join(parent, 'data');
   });
-  afterEach(() => rm(parent, { recursive: true, force: true }));
 
   it('creates 32 random bytes once and returns the same ones from then on', async () => {
     const secret = await loadMasterSecret(dataDir, random);

@@ -13,7 +13,7 @@ import { TestAuthority, type IssuedCertificate } from '../../../fixtures/certifi
 import { startServer, type Server } from '../../../fixtures/programs/server-fixture.js';
 import { callFrom, CHAINED, mtlsEnv, PROXY } from '../../../fixtures/certificate-login-fixture.js';
 
-const named = TestAuthority.root(directory.path, 'Host').issue({
+const named = TestAuthority.root(directory, 'Host').issue({
   names: ['IP:127.0.0.1'],
   usage: 'serverAuth',
 });
@@ -22,12 +22,8 @@ const built = CHAINS.map(({ name, build }) => ({ name, ...build() }));
 const anchors = [root, ...built.flatMap((row) => row.anchors ?? [])].filter(
   (one, index, all) => all.findIndex(({ cert }) => cert === one.cert) === index,
 );
-const caPath = join(directory.path, 'bundle.pem');
+const caPath = join(directory, 'bundle.pem');
 writeFileSync(caPath, anchors.map(({ cert }) => cert).join(''));
-
-afterAll(async () => {
-  directory.remove();
-});
 
 /** The result of openssl for each chain with that bundle, and for the leaf on its own. */
 const ACCEPTED = {

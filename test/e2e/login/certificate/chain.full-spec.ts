@@ -12,9 +12,9 @@ import { startServer, type Server } from '../../../fixtures/programs/server-fixt
 import { callFrom, mtlsEnv, PROXY, urlPem } from '../../../fixtures/certificate-login-fixture.js';
 
 const directory = certificateDirectory();
-const root = TestAuthority.root(directory.path, 'Acme Root');
+const root = TestAuthority.root(directory, 'Acme Root');
 const issuing = root.intermediate('Acme Issuing CA');
-const crlPath = join(directory.path, 'crl.pem');
+const crlPath = join(directory, 'crl.pem');
 const names = ['email:alice@corp.example'];
 const revoked = issuing.issue({ names });
 issuing.revoke(revoked);
@@ -24,10 +24,7 @@ const own = { FORWARDED_PRESET: 'aws-alb-passthrough', CA_PATH: root.certPath };
 
 const server = await startServer({ env: mtlsEnv(own) });
 const revoking = await startServer({ env: mtlsEnv({ ...own, CRL_PATH: crlPath }) });
-afterAll(async () => {
-  await Promise.all([server.stop(), revoking.stop()]);
-  directory.remove();
-});
+afterAll(() => Promise.all([server.stop(), revoking.stop()]));
 
 describe('certificates that the proxy did not verify', () => {
   const logIn = (...chain: readonly IssuedCertificate[]) => logInTo(server, chain);
@@ -48,7 +45,7 @@ describe('certificates that the proxy did not verify', () => {
   });
 
   it('accepts certificates below a root of plain openssl req -x509, without a key identifier', async () => {
-    const plain = plainRoot(directory.path);
+    const plain = plainRoot(directory);
     const untidy = await startServer({ env: mtlsEnv({ ...own, CA_PATH: plain.certPath }) });
     try {
       const leaf = plain.issue({ names, keyIds: NO_KEY_IDS, usage: null });
@@ -89,12 +86,12 @@ describe('certificates that the proxy did not verify', () => {
   };
 
   it.each([
-    ['self-signed', () => [selfSigned(directory.path, 'self', names.join())]],
+    ['self-signed', () => [selfSigned(directory, 'self', names.join())]],
     ['without their intermediate', () => [issuing.issue({ names })]],
     [
       'of another root of the same name',
       () => {
-        const other = TestAuthority.root(join(directory.path, 'Acme-Acme-Root'), 'Acme Root');
+        const other = TestAuthority.root(join(directory, 'Acme-Acme-Root'), 'Acme Root');
         return [other.issue({ names }), other];
       },
     ],
@@ -102,7 +99,7 @@ describe('certificates that the proxy did not verify', () => {
       'below one that is no authority',
       () => {
         const person = root.issue({ names, extensions: ['basicConstraints=critical,CA:FALSE'] });
-        return [TestAuthority.of(person, directory.path).issue({ names }), person];
+        return [TestAuthority.of(person, directory).issue({ names }), person];
       },
     ],
     ['outside the names that their authority may certify', () => constrained('other.example')],

@@ -11,17 +11,14 @@ import {
 } from '../../../fixtures/certificate-login-fixture.js';
 
 const directory = certificateDirectory();
-const root = TestAuthority.root(directory.path, 'Acme Root');
+const root = TestAuthority.root(directory, 'Acme Root');
 const alice = root.issue({ names: ['email:alice@corp.example'] });
 const RETURN_TO = 'https://app.example/login';
 
 const headers = FORWARDED['ingress-nginx']?.(alice, root) ?? [];
 
 const server = await startServer({ env: mtlsEnv({ FORWARDED_PRESET: 'ingress-nginx' }) });
-afterAll(async () => {
-  await server.stop();
-  directory.remove();
-});
+afterAll(() => server.stop());
 
 describe('a code that is bound to a proof', () => {
   const open = (step: string, query: Record<string, string>) => {

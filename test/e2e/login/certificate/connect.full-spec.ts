@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import {
   issuing,
-  directory,
   startDirect,
   type DirectServer,
   chained,
@@ -27,8 +26,6 @@ const certificate = (): IssuedCertificate =>
 
 const statusOf = async (server: Server, { token }: Login): Promise<number> =>
   (await call(server, 'GET', '/v1/push-tokens', { token })).status;
-
-afterAll(() => directory.remove());
 
 describe('a certificate that is required, in mode direct', () => {
   let direct: DirectServer;

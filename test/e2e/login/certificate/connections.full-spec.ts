@@ -11,7 +11,6 @@ import {
   alice,
   bob,
   chained,
-  directory,
   files,
   issuing,
   publish,
@@ -25,10 +24,7 @@ import { auditOf } from '../../../fixtures/certificate-login-fixture.js';
 
 const direct = await startDirect();
 const { post, logIn } = direct;
-afterAll(async () => {
-  await direct.server.stop();
-  directory.remove();
-});
+afterAll(() => direct.server.stop());
 
 describe('a connection in mode direct', () => {
   const mallory = issuing.issue({ names: ['email:mallory@corp.example'] });

@@ -1,5 +1,4 @@
 import { once } from 'node:events';
-import { join } from 'node:path';
 import { connect } from 'node:tls';
 import { io } from 'socket.io-client';
 import {
@@ -26,10 +25,7 @@ import {
 
 const direct = await startDirect();
 const { post, logIn } = direct;
-afterAll(async () => {
-  await direct.server.stop();
-  directory.remove();
-});
+afterAll(() => direct.server.stop());
 
 describe('mode direct', () => {
   it('logs in the person of the client certificate', async () => {
@@ -68,11 +64,11 @@ describe('mode direct', () => {
 
   it.each([
     ['none', () => null],
-    ['self-signed', () => selfSigned(directory.path, 'self', 'email:alice@corp.example')],
+    ['self-signed', () => selfSigned(directory, 'self', 'email:alice@corp.example')],
     [
       'of another authority of the same name',
       () => {
-        const other = TestAuthority.root(join(directory.path), 'Acme Root', 'Evil');
+        const other = TestAuthority.root(directory, 'Acme Root', 'Evil');
         return other.issue({ names: ['email:alice@corp.example'] });
       },
     ],

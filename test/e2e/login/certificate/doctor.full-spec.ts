@@ -34,9 +34,7 @@ const believing = (env: Readonly<Record<string, string>>): Record<string, string
   mtlsEnv({ TRUSTED_PROXIES: '127.0.0.1', ...env });
 
 const [user, store] = await Promise.all([createCliUser(), createStore()]);
-afterAll(async () => {
-  await Promise.all([user.remove(), store.drop()]);
-});
+afterAll(() => store.drop());
 
 async function examine(env: Readonly<Record<string, string>>) {
   const server: Server = await startServer({ store, env });
@@ -108,11 +106,10 @@ describe('gatehouse doctor mtls', () => {
 
   describe('with files of certificates', () => {
     const directory = certificateDirectory();
-    afterAll(() => directory.remove());
     const names = ['email:alice@corp.example'];
-    const root = TestAuthority.root(directory.path, 'Root');
+    const root = TestAuthority.root(directory, 'Root');
     const fileOf = (...certificates: readonly { readonly cert: string }[]): string => {
-      const path = join(directory.path, `${certificates.length}-chain.pem`);
+      const path = join(directory, `${certificates.length}-chain.pem`);
       writeFileSync(path, certificates.map(({ cert }) => cert).join(''));
       return path;
     };
@@ -123,7 +120,7 @@ describe('gatehouse doctor mtls', () => {
     };
 
     it('names what is untidy, and exits with 0', async () => {
-      const plain = plainRoot(directory.path);
+      const plain = plainRoot(directory);
       const leaf = plain.issue({ names, keyIds: NO_KEY_IDS, usage: null, subject: '/CN=Alice' });
       const { code, ok, certificates, text } = await judge(
         plain.certPath,
@@ -162,7 +159,7 @@ describe('gatehouse doctor mtls', () => {
     });
 
     it('refuses files without certificates, and a chain without authorities', async () => {
-      const empty = join(directory.path, 'empty.pem');
+      const empty = join(directory, 'empty.pem');
       writeFileSync(empty, 'no certificate');
       for (const args of [
         ['--ca', empty],

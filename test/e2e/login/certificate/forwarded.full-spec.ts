@@ -18,13 +18,9 @@ import {
 } from '../../../fixtures/certificate-login-fixture.js';
 
 const directory = certificateDirectory();
-const root = TestAuthority.root(directory.path, 'Acme Root');
+const root = TestAuthority.root(directory, 'Acme Root');
 const issuing = root.intermediate('Acme Issuing CA');
 const alice = issuing.issue({ subject: '/O=Acme/CN=Alice', names: ['email:alice@corp.example'] });
-
-afterAll(async () => {
-  directory.remove();
-});
 
 describe.each(Object.keys(FORWARDED))('the preset %s', (preset) => {
   const headers = FORWARDED[preset]?.(alice, issuing) ?? [];
@@ -158,7 +154,7 @@ describe('forwarded certificates', () => {
   });
 
   it('refuses an issuer of the same common name in another organisation', async () => {
-    const other = TestAuthority.root(directory.path, 'Acme Issuing CA', 'Other');
+    const other = TestAuthority.root(directory, 'Acme Issuing CA', 'Other');
     const request = { names: ['email:dave@corp.example'] };
     expect((await logIn(other.issue(request))).status).toBe(403);
     expect((await logIn(issuing.issue(request))).status).toBe(200);

@@ -27,7 +27,6 @@ const run = promisify(execFile);
     const release = join(ROOT, 'test/helpers/node-release.mjs');
     node = join((await run(process.execPath, [release, VERSION])).stdout, 'node');
   });
-  afterAll(() => directory.remove());
 
   /** @returns the exit code and the output of a server that does not start */
   async function startAndFail(caPath: string): Promise<object> {
@@ -56,7 +55,7 @@ const run = promisify(execFile);
     [
       'an authority with a path length of 1',
       () =>
-        TestAuthority.odd(directory.path, {
+        TestAuthority.odd(directory, {
           subject: '/O=Acme/CN=Acme Regional CA',
           usage: null,
           extensions: ['basicConstraints=critical,CA:TRUE,pathlen:1', AUTHORITY_USE],
@@ -82,12 +81,12 @@ const run = promisify(execFile);
   });
 
   it('logs in clients of an authority with a path length of 0, by their own certificate', async () => {
-    const only = TestAuthority.odd(directory.path, {
+    const only = TestAuthority.odd(directory, {
       subject: '/O=Acme/CN=Acme Only CA',
       usage: null,
       extensions: ['basicConstraints=critical,CA:TRUE,pathlen:0', AUTHORITY_USE],
     });
-    const crlPath = join(directory.path, 'only.crl.pem');
+    const crlPath = join(directory, 'only.crl.pem');
     writeFileSync(crlPath, only.revocationList());
     const direct = await startDirect({ CA_PATH: only.certPath, CRL_PATH: crlPath }, { node });
     const status = async ({ cert, key }: Pick<IssuedCertificate, 'cert' | 'key'>) =>

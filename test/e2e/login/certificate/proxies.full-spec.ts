@@ -104,15 +104,13 @@ const PROXIES: Readonly<Record<string, Proxy>> = {
 };
 
 const directory = certificateDirectory();
-const root = TestAuthority.root(directory.path, 'Acme Root');
+const root = TestAuthority.root(directory, 'Acme Root');
 const issuing = root.intermediate('Acme Issuing CA');
 const host = root.issue({ subject: `/CN=${HOST}`, names: [`DNS:${HOST}`], usage: 'serverAuth' });
 const subject = '/O=Acme, s.r.o./CN=Jiří "Novák"; admin,CN=root';
 const alice = root.issue({ subject, names: ['email:alice@corp.example'] });
 const mallory = root.issue({ names: ['email:mallory@corp.example'] });
-const stranger = selfSigned(directory.path, 'stranger', 'email:alice@corp.example');
-
-afterAll(() => directory.remove());
+const stranger = selfSigned(directory, 'stranger', 'email:alice@corp.example');
 
 const tried = Object.entries(PROXIES).filter(
   ([, { binary, isOptional }]) => isOptional !== true || existsSync(binary),
@@ -187,18 +185,14 @@ for (const [name, proxy] of tried) {
 
     it('passes gatehouse doctor mtls', async () => {
       const user = await createCliUser();
-      try {
-        for (const port of Object.values(ports)) {
-          const url = `https://${HOST}:${port}`;
-          const { code, stdout, stderr } = await user.run(
-            ['doctor', 'mtls', '--public-url', url, '--connect-to', '127.0.0.1', '--json'],
-            { NODE_EXTRA_CA_CERTS: root.certPath },
-          );
-          expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-          expect(JSON.parse(stdout)).toMatchObject({ ok: true });
-        }
-      } finally {
-        await user.remove();
+      for (const port of Object.values(ports)) {
+        const url = `https://${HOST}:${port}`;
+        const { code, stdout, stderr } = await user.run(
+          ['doctor', 'mtls', '--public-url', url, '--connect-to', '127.0.0.1', '--json'],
+          { NODE_EXTRA_CA_CERTS: root.certPath },
+        );
+        expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+        expect(JSON.parse(stdout)).toMatchObject({ ok: true });
       }
     });
   });
@@ -209,7 +203,7 @@ async function startProxy(
   ports: { readonly open: number; readonly certificates: number },
   upstream: number,
 ): Promise<Service> {
-  const home = join(directory.path, proxy.debian);
+  const home = join(directory, proxy.debian);
   mkdirSync(join(home, 'tls'), { recursive: true });
   const files = {
     'tls.crt': host.cert,

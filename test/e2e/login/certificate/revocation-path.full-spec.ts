@@ -41,10 +41,7 @@ const source = createServer((request, response) => {
 });
 
 const host = `127.0.0.1:${await listen(source)}`;
-afterAll(() => {
-  source.close();
-  directory.remove();
-});
+afterAll(() => source.close());
 
 let made = 0;
 const authority = (extensions: readonly string[] = []): TestAuthority =>
@@ -96,7 +93,7 @@ async function eligibilityOf(server: Server, token: string): Promise<unknown> {
 
 /** Returns true if `openssl verify -crl_check_all` accepts the chain with these lists. */
 function opensslAccepts(own: IssuedCertificate, issuer: TestAuthority, crls: string): boolean {
-  const path = join(directory.path, 'verify-crls.pem');
+  const path = join(directory, 'verify-crls.pem');
   writeFileSync(path, crls);
   const options = ['-crl_check_all', '-CRLfile', path, '-CAfile', root.certPath];
   const { status } = spawnSync('openssl', [
@@ -107,7 +104,7 @@ function opensslAccepts(own: IssuedCertificate, issuer: TestAuthority, crls: str
 
 describe('lists at addresses', () => {
   const issuing = authority();
-  const impostor = TestAuthority.root(directory.path, 'Impostor', 'Other');
+  const impostor = TestAuthority.root(directory, 'Impostor', 'Other');
   let direct: DirectServer;
 
   beforeAll(async () => {
@@ -232,7 +229,7 @@ describe('lists in a file', () => {
 
   it('counts lists with a signature of the authority, also where a proxy verified the chain', async () => {
     const issuing = authority();
-    const stranger = TestAuthority.root(directory.path, 'Stranger', 'Other');
+    const stranger = TestAuthority.root(directory, 'Stranger', 'Other');
     const [own, other] = [client(issuing), client(issuing)];
     const forged = (serial: string): string =>
       changedList(issuing, { signer: stranger, serialNumbers: [serial] });

@@ -76,8 +76,6 @@ const claimsOf = (token: string): Record<string, number> =>
     number
   >;
 
-afterAll(() => directory.remove());
-
 describe('revocation lists in a file', () => {
   let direct: DirectServer;
   beforeAll(async () => {
@@ -133,7 +131,7 @@ describe('revocation lists in a file', () => {
 
   it('ends access when the authority is no longer trusted', async () => {
     const holder = await person(direct);
-    const other = TestAuthority.root(directory.path, 'Other Root');
+    const other = TestAuthority.root(directory, 'Other Root');
     publish({ ...files, 'ca.crt': other.cert, 'crl.pem': other.revocationList() }, 'other');
     await expectOut(direct, holder, 'not_trusted');
   });

@@ -3,7 +3,6 @@ import { call } from '../../../helpers/client.js';
 import { waitFor } from '../../../helpers/wait.js';
 import { DeviceCalls } from '../../../helpers/device-calls.js';
 import {
-  directory,
   files,
   issuing,
   publish,
@@ -35,10 +34,7 @@ const claimsOf = (token: string): Record<string, number> =>
   >;
 
 const direct = await startDirect({}, { env: { AUTH_OFFBOARDING_INTERVAL_SECONDS: '86400' } });
-afterAll(async () => {
-  await direct.server.stop();
-  directory.remove();
-});
+afterAll(() => direct.server.stop());
 
 describe('revoked certificates', () => {
   it('ends the devices that a certificate session approved, when the person returns', async () => {

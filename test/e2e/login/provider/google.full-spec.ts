@@ -170,6 +170,5 @@ describe('groups of Google Workspace', () => {
     expect(printed.stdout).toContain(google.keyFile);
     const output = [good, bad, printed].map(({ stdout, stderr }) => stdout + stderr).join('');
     expect(output + server.logs()).not.toMatch(/PRIVATE KEY|iam\.gserviceaccount/);
-    await user.remove();
   });
 });

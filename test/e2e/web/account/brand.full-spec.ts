@@ -19,10 +19,7 @@ const env = {
 };
 const branded = await startServer({ env });
 const adminUrl = await adminUrlOf(branded);
-afterAll(async () => {
-  await branded.stop();
-  await tokens.remove();
-});
+afterAll(() => branded.stop());
 const visit = useChromium();
 
 describe('the pages of a deployment with a name, a logo and a colour', () => {

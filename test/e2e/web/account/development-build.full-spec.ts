@@ -19,7 +19,7 @@ import { createAccount, open, sees } from '../account-page-acts.js';
 import { pushTokensOf, registerIn } from '../push-acts.js';
 
 const directory = certificateDirectory();
-const authority = TestAuthority.root(directory.path, 'Root');
+const authority = TestAuthority.root(directory, 'Root');
 
 (hasChromium() ? describe : describe.skip)('a development build of the account page', () => {
   let server: Server;
@@ -33,7 +33,7 @@ const authority = TestAuthority.root(directory.path, 'Root');
     [server, browser, push] = await Promise.all([
       startServer(),
       // The shell of Chromium takes no notifications.
-      startProfile(join(directory.path, 'profile'), {}),
+      startProfile(join(directory, 'profile'), {}),
       FakeWebPushService.start(certificate),
     ]);
     await browser.grantPermissions(['notifications']);
@@ -46,10 +46,7 @@ const authority = TestAuthority.root(directory.path, 'Root');
     await closeVisitor(visitor);
     await page.stop();
   });
-  afterAll(async () => {
-    await Promise.all([browser.close(), push.close(), server.stop()]);
-    directory.remove();
-  });
+  afterAll(() => Promise.all([browser.close(), push.close(), server.stop()]));
 
   /** Signs up on the page of a build. @returns the account's key */
   async function signUp(variables: Readonly<Record<string, string>>): Promise<DeviceKey> {

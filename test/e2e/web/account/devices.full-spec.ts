@@ -59,7 +59,6 @@ async function enterCode(code: string): Promise<void> {
 beforeEach(async () => {
   machine = await createCliUser();
 });
-afterEach(() => machine.remove());
 
 inChromium('/app/device', () => {
   beforeAll(async () => {
@@ -197,7 +196,6 @@ inChromium('/app/device', () => {
     const words = deviceKeyWords({ publicKey, origins: [] }).join(' ');
     await visitor.page.getByText(words, { exact: true }).waitFor();
     expect((await owner.run(['devices', 'approve', link, '--yes'])).code).toBe(0);
-    await owner.remove();
     await sees('Is this your account?');
     const before = await visitor.page.evaluate('JSON.stringify([sessionStorage, localStorage])');
     expect(String(before)).not.toContain(id);
@@ -250,7 +248,6 @@ inChromium('/app/device', () => {
     // The refused sessions have ended: there is that of the computer, of its approval, and this one.
     const methods = await visitor.page.getByText('approved on another device').count();
     expect(methods).toBe(1);
-    await owner.remove();
   });
 
   it('reports that its own sign-in was refused, and stays signed out', async () => {
@@ -259,7 +256,6 @@ inChromium('/app/device', () => {
     await visitor.press('Use another device');
     const code = await visitor.page.getByText(/^[B-Z]{4}-[B-Z]{4}$/).innerText();
     expect((await owner.run(['devices', 'refuse', code])).code).toBe(0);
-    await owner.remove();
     await sees('This device was refused');
     await seesSignIn(visitor);
   });

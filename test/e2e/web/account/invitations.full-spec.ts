@@ -24,10 +24,7 @@ const server = await startServer({
   },
 });
 const adminUrl = await adminUrlOf(server);
-afterAll(async () => {
-  await server.stop();
-  await tokens.remove();
-});
+afterAll(() => server.stop());
 const visit = useChromium();
 
 inChromium('invitations, in the browser', () => {

@@ -20,11 +20,7 @@ const fixture = await startLoginFixture({
   },
 });
 const administrator = await createCliUser();
-afterAll(async () => {
-  await administrator.remove();
-  await fixture.stop();
-  await tokens.remove();
-});
+afterAll(() => fixture.stop());
 const visit = useChromium();
 
 async function signInThroughProvider({ page, press }: Visitor, person: string): Promise<void> {

@@ -33,7 +33,7 @@ interface EventLine {
 /** Only the push service is local, and decrypts (test/fakes/push-manager.ts). */
 (canRun ? describe : describe.skip)('notifications between two browsers and a computer', () => {
   const directory = certificateDirectory();
-  const authority = TestAuthority.root(directory.path, 'Root');
+  const authority = TestAuthority.root(directory, 'Root');
   const certificate = authority.issue({ names: ['IP:127.0.0.1'], usage: 'serverAuth' });
   let server: Server;
   let service: FakeWebPushService;
@@ -52,7 +52,7 @@ interface EventLine {
       startChromium(),
       createCliUser(),
     ]);
-    phone = await startProfile(join(directory.path, 'profile'), {
+    phone = await startProfile(join(directory, 'profile'), {
       DBUS_SESSION_BUS_ADDRESS: desktop.address,
     });
     await givePushService(phone);
@@ -64,9 +64,8 @@ interface EventLine {
   });
   afterAll(async () => {
     await Promise.all([laptopBrowser.close(), phone.close()]);
-    await Promise.all([desktop.close(), service.close(), machine.remove()]);
+    await Promise.all([desktop.close(), service.close()]);
     await server.stop();
-    directory.remove();
   });
 
   async function givePushService(context: BrowserContext): Promise<void> {

@@ -41,7 +41,6 @@ const redirectUri = `http://127.0.0.1:${(program.address() as AddressInfo).port}
 afterAll(async () => {
   program.close();
   await server.stop();
-  setup.remove();
 });
 
 const screenshots = await PageScreenshots.open('programs');

@@ -46,11 +46,7 @@ const url = await adminUrlOf(first);
 const reader = new AdminCalls(url, tokens.reader);
 const operator = new AdminCalls(url, tokens.operator);
 const employee = await createCliUser();
-afterAll(async () => {
-  await employee.remove();
-  await fixture.close();
-  await tokens.remove();
-});
+afterAll(() => fixture.close());
 const visit = useChromium();
 
 inChromium('the console for administrators', () => {

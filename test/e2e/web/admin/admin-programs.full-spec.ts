@@ -28,11 +28,7 @@ const tokens = await AdminTokensFile.create();
 const server = await startServer({ env: { ...setup.env, ...PROGRAM_ENV, ...tokens.env } });
 const url = await adminUrlOf(server);
 const screenshots = await PageScreenshots.open('console-programs');
-afterAll(async () => {
-  await server.stop();
-  await tokens.remove();
-  setup.remove();
-});
+afterAll(() => server.stop());
 const visit = useChromium();
 
 inChromium('the programs of an account in the console', () => {

@@ -57,11 +57,7 @@ const server = await fixture.start({
 });
 const url = await adminUrlOf(server);
 const accountId = await populate();
-afterAll(async () => {
-  await fixture.close();
-  await tokens.remove();
-  relays.remove();
-});
+afterAll(() => fixture.close());
 const visit = useChromium();
 
 /** Creates people with sessions, a refused one, a disabled one, and a waiting check. */
