@@ -6,19 +6,6 @@ export interface Span {
   readonly to: number;
 }
 
-interface Word extends Span {
-  /** As written, with its quotes. */
-  readonly raw: string;
-}
-
-/** The words between two operators, and the operator after them. */
-interface Command {
-  readonly words: Word[];
-  operator: string;
-}
-
-/** So many words after a program may belong to it, which bounds the work for any text. */
-const MOST_WORDS = 60;
 /** Quotes within quotes are read so deep. */
 const MOST_DEPTH = 3;
 
@@ -26,162 +13,139 @@ const MOST_DEPTH = 3;
 const PART =
   /(?<blank>\\\n|[ \t\r]+)|(?<operator>\|\|?|&&?|;|\n|\$\(|[()`]|<<<|[<>]{1,2}&?)|"[^"\\]*(?:\\[\s\S][^"\\]*)*"|'[^']*'|\\.|[^\s"'\\|&;()<>`$]+|[\s\S]/g;
 
-function commandsOf(text: string): Command[] {
-  const commands: Command[] = [{ words: [], operator: '' }];
-  let isNew = true;
-  for (const { 0: part, index, groups = {} } of text.matchAll(PART)) {
-    const command = commands.at(-1) as Command;
-    const { words } = command;
-    const to = index + part.length;
-    if (groups['blank'] !== undefined) {
-      isNew = true;
-    } else if (groups['operator'] !== undefined) {
-      command.operator = part;
-      commands.push({ words: [], operator: '' });
-      isNew = true;
-    } else {
-      const last = isNew ? undefined : words.pop();
-      const from = last?.from ?? index;
-      words.push({ from, to, raw: text.slice(from, to) });
-      isNew = false;
+/** Returns a text of the same length, whose only blanks and operators are those between words. */
+function commandsIn(text: string): string {
+  return text.replaceAll(PART, (part: string, ...rest: readonly unknown[]) => {
+    const { blank, operator } = rest.at(-1) as Partial<Record<string, string>>;
+    if (blank !== undefined) {
+      return ' '.repeat(part.length);
     }
-  }
-  return commands;
+    return operator?.replace('$', ';') ?? part.replaceAll(/[\s|&;()<>`]/g, '\0');
+  });
 }
 
-interface Step {
-  readonly kind: 'flag' | 'word' | 'secret' | 'last' | 'pairs';
-  readonly pattern: RegExp;
-}
+const WORD = '[^\\s|&;()<>`]+';
+const WORDS = new RegExp(WORD, 'g');
+/** So many words after a program may belong to it, which bounds the work for any text. */
+const ARGUMENTS = new RegExp(`(?: +${WORD}){0,60}`, 'y');
+const NO_FLAG = '["\']?[^-\\s]\\S*';
 
 interface Way {
-  readonly steps: readonly Step[];
-  readonly before: RegExp | null;
+  /** The words from the program on. */
+  readonly path: RegExp;
+  /** The word, or the end of one, that comes next. */
+  readonly next: RegExp;
+  /** True if each match is a secret, not the first alone. */
+  readonly isEach: boolean;
+  /** The secret within the word, without quotes. */
+  readonly secret: RegExp;
 }
 
-const NO_FLAG = /^["']?[^-]/;
-
-function stepOf(text: string): Step {
-  if (text.startsWith('*')) {
-    return { kind: 'secret', pattern: text === '*' ? NO_FLAG : new RegExp(text.slice(1)) };
+function nextOf(step: string): string {
+  if (step.startsWith('*')) {
+    return `(?=${step.slice(1)})(?<word>${step === '*' ? NO_FLAG : '\\S+'})`;
   }
-  if (text === '_' || text === '$') {
-    return { kind: text === '_' ? 'word' : 'last', pattern: NO_FLAG };
+  if (step === '$') {
+    return `(?<word>${NO_FLAG})(?=(?: +-\\S*)*$)`;
   }
-  if (text === '=') {
-    return { kind: 'pairs', pattern: /^["']?[\w.:/-]+=(?!@)/ };
+  if (step === '=') {
+    return '["\']?[\\w.:/-]+=(?!@)(?<word>\\S+)';
   }
-  if (!/^[-/](?!\()/.test(text)) {
-    return { kind: 'word', pattern: new RegExp(`^["']?(?:${text})["']?$`) };
-  }
-  const flags = text.split('|').map((flag) => {
-    const [, name = '', only] = /^(.+?)(!?)$/.exec(flag) ?? [];
+  const flags = step.split('|').map((flag) => {
+    if (flag.endsWith('!')) {
+      return `${flag.slice(0, -1)}=?`;
+    }
     // Other flags take their value after a blank or a sign.
-    const attached = only === '!' || /^-\w$/.test(name) ? '=?' : '[=:]';
-    return `${name}(?:${attached}(?=.)${only === '!' ? '' : '|$'})`;
+    return /^-\w$/.test(flag) ? `${flag}(?:=| +(?!-))?` : `${flag}(?:[=:]| +(?!-))`;
   });
-  return { kind: 'flag', pattern: new RegExp(`^["']?(?:${flags.join('|')})`) };
+  return `["']?(?:${flags.join('|')})(?<word>\\S+)`;
 }
 
 const WAYS = new Map<string, Way[]>();
 for (const [programs, way, before] of SECRET_ARGUMENTS) {
+  const steps = way.split(' ');
+  const last = steps.pop() ?? '';
+  const path = steps.map((step) => {
+    const word = step === '_' ? NO_FLAG : `["']?(?:${step})["']?`;
+    return `(?: +\\S+)*? +${word}(?= |$)`;
+  });
   const found = {
-    steps: way.split(' ').map(stepOf),
-    before: before === undefined ? null : new RegExp(`^.*?(?:${before})`, 's'),
+    path: new RegExp(`^${path.join('')}`),
+    next: new RegExp(` +${nextOf(last)}`, 'g'),
+    isEach: /^[-/=]/.test(last),
+    secret: secretIn(before),
   };
   for (const program of programs.split(' ')) {
     WAYS.set(program, [...(WAYS.get(program) ?? []), found]);
   }
 }
 
-/** Returns the part of a word from a place on and after a pattern, without its quotes; or nothing. */
-function valueOf({ raw, from, to }: Word, start: number, before?: RegExp | null): Span[] {
-  const quote = /["']/.exec(raw[0] ?? '')?.[0] ?? /["']/.exec(raw[start] ?? '')?.[0];
-  const end =
-    quote !== undefined && raw.length > 1 && raw.endsWith(quote) ? raw.length - 1 : raw.length;
-  const found = before ? before.exec(raw.slice(start, end)) : [''];
-  if (found === null) {
-    return [];
-  }
-  const begin = start + (found[0] ?? '').length;
-  // A quote may also begin after a flag or a sign: `--from-literal=pin="secret"`.
-  const inner = /^["']/.exec(raw.slice(begin))?.[0] ?? '';
-  const last = inner !== '' && end === raw.length && raw.endsWith(inner) ? end - 1 : end;
-  const value = { from: from + begin + inner.length, to: Math.min(to, from + last) };
-  return value.from < value.to ? [value] : [];
+/** A quote may also begin after a flag or a sign: `--from-literal=pin="secret"`. */
+function secretIn(before?: string): RegExp {
+  const start = before === undefined ? '' : `.*?(?:${before})["']?`;
+  return new RegExp(`^["']?${start}(?<secret>.+?)["']?$`, 'ds');
 }
 
-/** Returns the secrets to which a way leads from a program. */
-function follow({ steps, before }: Way, words: readonly Word[], program: number): Span[] {
-  let rest = words.slice(program + 1, program + MOST_WORDS);
-  for (const { pattern } of steps.slice(0, -1)) {
-    const at = rest.findIndex(({ raw }) => pattern.test(raw));
-    if (at === -1) {
-      return [];
-    }
-    rest = rest.slice(at + 1);
-  }
-  const { kind, pattern } = steps.at(-1) as Step;
-  const found = rest.flatMap((word, index) => {
-    const length = pattern.exec(word.raw)?.[0].length;
-    return length === undefined ? [] : [{ word, length, next: rest[index + 1] }];
-  });
-  if (kind === 'pairs') {
-    return found.flatMap(({ word, length }) => valueOf(word, length));
-  }
-  if (kind === 'flag') {
-    return found.flatMap(({ word, length, next }) => {
-      const isAttached = length < word.raw.replace(/["']$/, '').length;
-      const hasNext = next !== undefined && NO_FLAG.test(next.raw);
-      if (isAttached) {
-        return valueOf(word, length, before);
-      }
-      return hasNext ? valueOf(next, 0, before) : [];
+const ANY = secretIn();
+
+/** Returns the secret in a word; none if the word has another form. */
+function within(text: string, from: number, to: number, form = ANY): Span[] {
+  const [start, end] = form.exec(text.slice(from, to))?.indices?.groups?.['secret'] ?? [];
+  return start === undefined || end === undefined ? [] : [{ from: from + start, to: from + end }];
+}
+
+/** Returns the secrets to which the ways of a program lead. @param at the end of the program */
+function secretsOf(program: string, at: number, commands: string, text: string): Span[] {
+  const name = /([^/\\"']+?)(?:\.exe)?["']?$/.exec(program.slice(-60))?.[1] ?? '';
+  const ways = WAYS.get(name) ?? [];
+  ARGUMENTS.lastIndex = at;
+  const words = ways.length === 0 ? '' : (ARGUMENTS.exec(commands)?.[0] ?? '');
+  return ways.flatMap(({ path, next, isEach, secret }) => {
+    const start = path.exec(words)?.[0].length;
+    const found = start === undefined ? [] : [...words.slice(start).matchAll(next)];
+    return found.slice(0, isEach ? found.length : 1).flatMap(({ 0: whole, index, groups }) => {
+      const to = at + (start ?? 0) + index + whole.length;
+      return within(text, to - (groups?.['word'] ?? '').length, to, secret);
     });
-  }
-  const one = kind === 'last' ? found.at(-1) : found[0];
-  return one === undefined ? [] : valueOf(one.word, 0, before);
+  });
 }
 
-const nameOf = ({ raw }: Word): string =>
-  /([^/\\"']+?)(?:\.exe)?["']?$/.exec(raw.slice(-60))?.[1] ?? '';
+const REST = '[^|&;()<>`\\n]';
+const FED = new RegExp(
+  `(?<![\\w-])(?:echo|printf|yes)(?: +${WORD}){0,60}? +(?<said>${WORD}) *(?:\\|(?<reader>${REST}*)|>{1,2} *(?<file>${WORD}))|<<< *(?<given>${WORD})`,
+  'dg',
+);
 
-/** Returns what `echo` feeds to a command that reads a secret, or writes to a file of secrets. */
-function fed(commands: readonly Command[], index: number): Span[] {
-  const { words, operator } = commands[index] as Command;
-  const next = commands[index + 1]?.words.slice(0, MOST_WORDS) ?? [];
-  const reads = (some: readonly Word[]): boolean =>
-    READS_SECRET.test(some.map(({ raw }) => raw).join(' '));
-  const isEcho = words.some((word) => /^(?:echo|printf|yes)$/.test(nameOf(word)));
-  const isFile = operator.startsWith('>') && SECRET_FILE.test(next[0]?.raw ?? '');
-  let secret: Word | undefined;
-  if (operator === '<<<' && reads(words.slice(-MOST_WORDS))) {
-    secret = next[0];
-  } else if (isEcho && words.length > 1 && (isFile || (operator === '|' && reads(next)))) {
-    secret = words.at(-1);
-  }
-  return secret === undefined ? [] : valueOf(secret, 0);
+/** Returns what is fed to commands that read a secret, or written to files of secrets. */
+function fed(commands: string, text: string): Span[] {
+  return [...commands.matchAll(FED)].flatMap(({ index, groups = {}, indices }) => {
+    const { given, reader, file = '' } = groups;
+    const line = commands.slice(Math.max(0, index - 2_000), index);
+    const reads = given === undefined ? reader : line.slice(line.search(`${REST}*$`));
+    const [from, to] = indices?.groups?.[given === undefined ? 'said' : 'given'] ?? [0, 0];
+    return READS_SECRET.test(reads ?? '') || SECRET_FILE.test(file) ? within(text, from, to) : [];
+  });
 }
 
 /** Returns the secrets that the commands of a text take as arguments, and those fed to them. */
 export function commandSecrets(text: string, depth = 0): Span[] {
-  const commands = commandsOf(text);
-  return commands.flatMap(({ words }, index) => [
-    ...fed(commands, index),
-    ...words.flatMap((word, at) => [
-      ...(WAYS.get(nameOf(word)) ?? []).flatMap((way) => follow(way, words, at)),
-      ...nested(word, depth),
+  const commands = commandsIn(text);
+  return [
+    ...fed(commands, text),
+    ...[...commands.matchAll(WORDS)].flatMap(({ 0: word, index }) => [
+      ...secretsOf(word, index + word.length, commands, text),
+      ...nested(text.slice(index, index + word.length), index, depth),
     ]),
-  ]);
+  ];
 }
 
 /** Quoted words are read again: `bash -c '…'`. */
-function nested({ raw, from }: Word, depth: number): Span[] {
-  const quote = raw.search(/["']/);
-  if (depth >= MOST_DEPTH || quote === -1 || !/\s/.test(raw)) {
+function nested(word: string, from: number, depth: number): Span[] {
+  const quote = word.search(/["']/);
+  if (depth >= MOST_DEPTH || quote === -1 || !/\s/.test(word)) {
     return [];
   }
-  const inner = raw.slice(quote + 1, -1).replaceAll('\\"', ' "');
+  const inner = word.slice(quote + 1, -1).replaceAll('\\"', ' "');
   const offset = from + quote + 1;
   return commandSecrets(inner, depth + 1).map((one) => ({
     from: one.from + offset,

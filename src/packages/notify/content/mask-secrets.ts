@@ -1,4 +1,4 @@
-import { commandSecrets } from './mask-commands.js';
+import { commandSecrets, type Span } from './mask-commands.js';
 import { MASK } from './text.js';
 
 /**
@@ -7,35 +7,35 @@ import { MASK } from './text.js';
  *   single words without blanks and operators, and nothing within a here-document
  */
 export function maskSecrets(text: string, acts = false): string {
-  if (text === '') {
-    return text;
-  }
-  if (!acts) {
-    return applyRules(RULES, text, false);
-  }
+  const documents = acts ? hereDocumentsIn(text) : [];
+  const isShown = ({ from, to }: Span): boolean =>
+    acts &&
+    (canAct(text.slice(from, to)) || documents.some((one) => from < one.to && one.from < to));
+  const secrets = RULES.flatMap((find) => find(text)).filter((one) => !isShown(one));
   let masked = '';
   let end = 0;
-  for (const { index, groups = {} } of text.matchAll(HERE_DOCUMENT)) {
-    const { head = '', document = '' } = groups;
-    const begin = index + head.length;
-    masked += applyRules(RULES, text.slice(end, begin), true) + document;
-    end = begin + document.length;
+  for (const { from, to } of secrets.sort((one, other) => one.from - other.from)) {
+    masked += from < end ? '' : text.slice(end, from) + MASK;
+    end = Math.max(end, to);
   }
-  return masked + applyRules(RULES, text.slice(end), true);
+  return masked + text.slice(end);
 }
 
 const HERE_DOCUMENT =
-  /(?<head>(?<!<)<<-?[ \t]*(?<quote>["']?)(?<word>\w+)\k<quote>[^\n]*\n)(?<document>[^]*?(?:\n\s*\k<word>(?!\w)|$))/g;
+  /(?<head>(?<!<)<<-?[ \t]*(?<quote>["']?)(?<word>\w+)\k<quote>[^\n]*\n)[^]*?(?:\n\s*\k<word>(?!\w)|$)/g;
 
-/** Masks a text; if `acts`, nothing of it that {@link canAct}. */
-type Rule = (text: string, acts: boolean) => string;
+function hereDocumentsIn(text: string): Span[] {
+  return Array.from(text.matchAll(HERE_DOCUMENT), ({ index, 0: whole, groups }) => ({
+    from: index + (groups?.['head'] ?? '').length,
+    to: index + whole.length,
+  }));
+}
+
+/** Returns the secrets of one form. */
+type Rule = (text: string) => readonly Span[];
 
 /** Blanks and operators of a shell can hide a further command. */
 const canAct = (secret: string): boolean => /[\s`$!<>();&|]/.test(secret);
-
-function applyRules(rules: readonly Rule[], text: string, acts: boolean): string {
-  return rules.reduce((masked, apply) => apply(masked, acts), text);
-}
 
 interface Found {
   readonly secret: string;
@@ -51,29 +51,20 @@ type Exemption = (found: Found) => boolean;
 
 const GROUPS = ['secret', 'escaped', 'double', 'single', 'tick'] as const;
 
-/** Masks the group of {@link GROUPS} that matched, unless it `isExempt`. */
+/** Finds the group of {@link GROUPS} that matched, unless it `isExempt`. */
 function rule(pattern: RegExp | string, isExempt: Exemption = isPlaceholder): Rule {
   let placed: RegExp | undefined;
-  return (text, acts) => {
+  return (text) => {
     // The flag `d` gives the place of each group: the same characters may also occur elsewhere.
     placed ??= new RegExp(pattern, typeof pattern === 'string' ? 'gd' : `${pattern.flags}d`);
-    let masked = '';
-    let end = 0;
-    for (const match of text.matchAll(placed)) {
-      const { groups = {}, indices } = match;
-      const name = GROUPS.find((one) => groups[one] !== undefined);
-      const [from, to] = indices?.groups?.[name ?? ''] ?? [0, 0];
-      const after = /^.{0,80}/.exec(text.slice(match.index + match[0].length))?.[0] ?? '';
+    return [...text.matchAll(placed)].flatMap(({ 0: whole, index, groups = {}, indices }) => {
+      const name = GROUPS.find((one) => groups[one] !== undefined) ?? 'secret';
+      const [from, to] = indices?.groups?.[name] ?? [0, 0];
+      const after = /^.{0,80}/.exec(text.slice(index + whole.length))?.[0] ?? '';
       const before = /.{0,200}$/.exec(text.slice(Math.max(0, from - 200), from))?.[0] ?? '';
-      const secret = text.slice(from, to);
-      const isQuoted = name !== 'secret';
-      const isKept = secret === '' || (acts && canAct(secret));
-      if (!isKept && !isExempt({ secret, isQuoted, after, before, groups })) {
-        masked += text.slice(end, from) + MASK;
-        end = to;
-      }
-    }
-    return masked + text.slice(end);
+      const found = { secret: text.slice(from, to), isQuoted: name !== 'secret', after, before };
+      return from === to || isExempt({ ...found, groups }) ? [] : [{ from, to }];
+    });
   };
 }
 
@@ -137,7 +128,7 @@ const CAMEL_WORDS =
 
 /** Most texts match no hint and skip the patterns, whose compilation takes longer than their use. */
 function rulesWithHint(hint: RegExp, rules: readonly Rule[]): Rule {
-  return (text, acts) => (hint.test(text) ? applyRules(rules, text, acts) : text);
+  return (text) => (hint.test(text) ? rules.flatMap((find) => find(text)) : []);
 }
 
 const TOKEN_HINT = /\S{13}/;
@@ -240,20 +231,6 @@ const OTHER_FORMS = [
   /[?&](?:sig|signature|x-(?:amz|goog)-signature|code)=(?<secret>[\w%.~+/=-]{8,})/gi,
 ] as const;
 
-function maskCommands(text: string, acts: boolean): string {
-  const spans = commandSecrets(text).sort((one, other) => one.from - other.from);
-  let masked = '';
-  let end = 0;
-  for (const { from, to } of spans) {
-    const secret = text.slice(from, to);
-    if (from >= end && !isPlaceholder({ secret }) && !(acts && canAct(secret))) {
-      masked += text.slice(end, from) + MASK;
-      end = to;
-    }
-  }
-  return masked + text.slice(end);
-}
-
 /** Token forms that their issuers document for secret scanning. */
 const SHAPES = [
   'gh[pousr]_[A-Za-z0-9]{36,255}',
@@ -309,19 +286,12 @@ const SHAPES = [
   'GATEKEY1[02-9AC-HJ-NP-Z]{20,}',
 ] as const;
 
-/** Patterns with the token in the group `secret`. */
-const TOKEN_SHAPES: readonly string[] = SHAPES.map((shape) => `(?<!\\w)(?<secret>${shape})`);
-
-/** Longer forms come first, so that shorter ones cannot match a part of them. */
 const RULES: readonly Rule[] = [
   rule(PRIVATE_KEY),
   rule(PUTTY_KEY),
   rule(USER_INFORMATION, isUserName),
   ...[CREDENTIALS, PARAMETERS, WITHOUT_SCHEME, COOKIE, BEARER].map((form) => rule(form)),
-  rulesWithHint(
-    TOKEN_HINT,
-    TOKEN_SHAPES.map((shape) => rule(shape)),
-  ),
+  rulesWithHint(TOKEN_HINT, [rule(`(?<!\\w)(?<secret>${SHAPES.join('|')})`)]),
   rulesWithHint(NAME_HINT, [
     rule(assigned(NAME, 'gi'), isNoAssignment),
     rule(assigned(CAMEL_NAME, 'g'), isNoAssignment),
@@ -330,5 +300,6 @@ const RULES: readonly Rule[] = [
     ),
   ]),
   ...OTHER_FORMS.map((pattern) => rule(pattern)),
-  maskCommands,
+  (text) =>
+    commandSecrets(text).filter(({ from, to }) => !isPlaceholder({ secret: text.slice(from, to) })),
 ];

@@ -7,9 +7,9 @@ type Row = readonly [programs: string, way: string, before?: string];
 /**
  * Programs that take a secret under a name that does not say so. A way is a list of words:
  * expressions that a word matches; flags, whose value is secret where they come last (`-p!`: only
- * where the value is attached); `_`, any word; `*`, the secret, or the first word that holds the
+ * where the value is attached); `_`, any word; `*`, the secret, or the first word that begins with the
  * pattern after the asterisk; `$`, the last word, which is secret; and `=`, the value of each
- * `key=value`.
+ * `key=value`. Blanks and operators within a word are `\0`.
  */
 export const SECRET_ARGUMENTS: readonly Row[] = [
   ['curl wget xh http https ab', '-u|-a|-A|-U|--user|--proxy-user|--auth', ':'],
@@ -37,7 +37,7 @@ export const SECRET_ARGUMENTS: readonly Row[] = [
   ['redis-cli valkey-cli', '-a'],
   ['redis-cli valkey-cli', '(?:auth|AUTH) $'],
   ['redis-cli valkey-cli', '(?:config|CONFIG) (?:set|SET) (?:requirepass|masterauth) *'],
-  ['redis-cli valkey-cli', '(?:acl|ACL) (?:setuser|SETUSER) *>', '>'],
+  ['redis-cli valkey-cli', '(?:acl|ACL) (?:setuser|SETUSER) *["\'\\\\]\\0', '>'],
   ['ldapsearch ldapmodify ldapadd ldapdelete ldappasswd ldapwhoami ldapcompare', '-w'],
   ['ldapmodrdn ldapexop kadmin kadmin.local', '-w'],
   ['ldappasswd', '-a|-s'],
@@ -45,7 +45,7 @@ export const SECRET_ARGUMENTS: readonly Row[] = [
   ['snmpget snmpset snmpwalk snmpbulkwalk', '-A|-X|-c'],
   ['smbclient rpcclient', '-U', '%'],
   ['lftp', '-u', ','],
-  ['sqlplus expdp impdp rman', '*\\w/', '/'],
+  ['sqlplus expdp impdp rman', '*\\S*?\\w/', '/'],
   ['db2', 'using *'],
   ['nmcli', 'password|psk *'],
   ['wpa_passphrase', '_ *'],
@@ -86,7 +86,7 @@ export const SECRET_ARGUMENTS: readonly Row[] = [
   ['ngrok', '(?:add-authtoken|authtoken) *'],
   ['cloudflared', 'service install *'],
   ['cf', 'auth $'],
-  ['vault', 'login *^[^=-][^=]*$'],
+  ['vault', 'login *[^=\\s-][^=\\s]*(?!\\S)'],
   ['vault', 'unwrap|unseal *'],
   ['vault', '(?:put|patch|write) ='],
   ['nomad', 'var put ='],
@@ -108,7 +108,7 @@ export const SECRET_ARGUMENTS: readonly Row[] = [
   ['mysqladmin', 'password *'],
   ['az', 'secret set --value'],
   ['aws', '--sse-c-key'],
-  ['b2', '(?:account|authorize[-_]account) (?!authorize$).* *'],
+  ['b2', '(?:account|authorize[-_]account) (?!authorize(?!\\S))\\S+ *'],
   ['etcdctl consul redis-cli', '(?:put|set|SET) \\S*(?:pass|secret|token|key)\\w* *'],
   ['openssl', '-K'],
   ['qpdf', '--encrypt'],
@@ -117,7 +117,7 @@ export const SECRET_ARGUMENTS: readonly Row[] = [
   ['wpa_cli', 'psk *'],
   ['radtest', '_ *'],
   ['net', 'use _ _ *'],
-  ['reg', 'add .*[Pp]assword.* /d'],
+  ['reg', 'add \\S*[Pp]assword\\S* /d'],
   ['sendemail sendEmail', '-xp'],
   ['oathtool', '$'],
   ['pm2', 'link *'],
