@@ -45,7 +45,7 @@ const SETS = {
 };
 
 /** Past this the run is given up as broken. */
-const DEADLINE_MS = 900_000;
+const DEADLINE_MS = 1_800_000;
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -64,7 +64,7 @@ const { only, json, dist, ...numbers } = values;
 const [[, set]] = choose(SETS, [positionals[0] ?? 'rows']);
 await run(choose(set.groups, only));
 
-/** Ends the program, and every process that it started, whatever happens. */
+/** Prints what was measured, and ends the program with every process that it started, whatever happens. */
 async function run(groups) {
   const temporary = await mkdtemp(join(tmpdir(), 'gatehouse-bench-'));
   // For the files of fixtures; PostgreSQL runs as a user of its own.
@@ -78,8 +78,9 @@ async function run(groups) {
     end.abort();
     throw new Error(reason);
   };
+  const results = [];
   try {
-    await Promise.race([measure(temporary, groups, end.signal), givenUp.then(fail)]);
+    await Promise.race([measure(temporary, groups, end.signal, results), givenUp.then(fail)]);
   } catch (error) {
     console.error(error);
     process.exitCode = 1;
@@ -88,6 +89,10 @@ async function run(groups) {
   await stopAll();
   await stopAll();
   await rm(temporary, { recursive: true, force: true });
+  console.log(set.print(results));
+  if (json !== undefined) {
+    await writeFile(json, `${JSON.stringify(results, null, 2)}\n`);
+  }
   process.exit();
 }
 
@@ -101,7 +106,8 @@ function choose(known, names = Object.keys(known)) {
   return Object.entries(known).filter(([name]) => names.includes(name));
 }
 
-async function measure(temporary, groups, signal) {
+/** @param {object[]} results gets each group's once it is measured */
+async function measure(temporary, groups, signal, results) {
   const own = await openDatabase();
   try {
     const settings = Object.entries(numbers).map(([name, text]) => [name, Number(text)]);
@@ -113,7 +119,6 @@ async function measure(temporary, groups, signal) {
     };
     await migrate(context);
     printConditions(own, context);
-    const results = [];
     for (const [name, measureGroup] of groups) {
       if (signal.aborted) {
         return;
@@ -126,10 +131,6 @@ async function measure(temporary, groups, signal) {
         process.exitCode = 1;
       }
       await stopAll();
-    }
-    console.log(set.print(results));
-    if (json !== undefined) {
-      await writeFile(json, `${JSON.stringify(results, null, 2)}\n`);
     }
   } finally {
     await stopAll();

@@ -11,7 +11,7 @@ const SETTLE_MS = 500;
 /** Connections that stay open: sockets, and calls that wait for an answer. */
 export const groups = { updates, requests };
 
-const ACCOUNTS = 20;
+const ACCOUNTS = 40;
 const SOCKETS = 1000;
 /** Open before memory is first read, so that what is allocated once is not divided by sockets. */
 const STANDING_SOCKETS = 500;
