@@ -83,7 +83,8 @@ const FILL = `
     INSERT INTO identity (id, account_id, provider, subject, login, connected_at, facts,
       eligibility_status, eligibility_checked_at, eligibility_next_check_at)
     SELECT gen_random_uuid(), id, CASE WHEN n % 10 = 1 THEN 'guild' ELSE 'people' END, 'sub-' || n,
-      'User' || n, now(), jsonb_build_object('email', 'person' || n || '@Acme.example'),
+      'User' || n, now(), jsonb_build_object('login', 'User' || n, 'email', 'person' || n || '@Acme.example',
+        'emailVerified', true, 'groups', jsonb_build_array(), 'memberships', jsonb_build_object()),
       CASE WHEN n % 100 = 0 THEN 'ineligible' ELSE 'eligible' END,
       now(), now() + interval '1 day' * (1 + random()) FROM filled),
   events AS (
