@@ -52,6 +52,12 @@ export const ERRORS = {
     400,
     'The program did not register the address that it asks to return to.',
   ),
+  'unsupported-client-authentication': row(
+    400,
+    'The program wants to authenticate itself. This server accepts public programs only.',
+  ),
+  'unsupported-response-type': row(400, 'This server answers programs with a code only.'),
+  'interaction-required': row(400, 'This server always asks the person to allow a program.'),
   'unsupported-token-type': row(400, 'Only refresh tokens can be revoked here.'),
   'insufficient-scope': row(403, 'The token does not have the scope of this route.'),
   'signup-disabled': row(403, 'This server does not accept new accounts with a device key alone.'),

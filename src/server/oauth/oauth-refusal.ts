@@ -8,6 +8,8 @@ const OAUTH_ERRORS: Partial<Record<ErrorCode, string>> = {
   'unsupported-grant-type': 'unsupported_grant_type',
   'invalid-scope': 'invalid_scope',
   'invalid-grant': 'invalid_grant',
+  'unsupported-response-type': 'unsupported_response_type',
+  'interaction-required': 'interaction_required',
   'unsupported-token-type': 'unsupported_token_type',
   'insufficient-scope': 'insufficient_scope',
   'rate-limited': 'temporarily_unavailable',

@@ -136,6 +136,7 @@ function programMetadata(issuer: string): Partial<ServerMetadataDto> {
     revocation_endpoint: `${issuer}/v1/oauth/revoke`,
     revocation_endpoint_auth_methods_supported: ['none'],
     response_types_supported: ['code'],
+    response_modes_supported: ['query'],
     code_challenge_methods_supported: ['S256'],
     scopes_supported: [OFFLINE_ACCESS],
     client_id_metadata_document_supported: true,

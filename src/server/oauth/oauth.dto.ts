@@ -168,6 +168,7 @@ export class ServerMetadataDto {
   @ApiProperty({ required: false, description: 'Where a backend accepts programs.' })
   authorization_endpoint?: string;
 
+  @ApiProperty({ required: false, type: [String] }) response_modes_supported?: string[];
   @ApiProperty({ required: false }) revocation_endpoint?: string;
   @ApiProperty({ required: false, type: [String] })
   revocation_endpoint_auth_methods_supported?: string[];

@@ -14,33 +14,69 @@ export interface AuthorizationRequest {
   readonly expiresAt: number;
 }
 
-/** Parameters that a request may have once (RFC 6749, 3.1). */
+/** Parameters that a request may have once (RFC 6749, 3.1); any other is ignored. */
 const SINGLE = [
-  ...(['client_id', 'redirect_uri', 'response_type', 'state', 'scope'] as const),
-  ...(['code_challenge', 'code_challenge_method', 'resource'] as const),
+  ...(['client_id', 'redirect_uri', 'response_type', 'response_mode', 'state', 'scope'] as const),
+  ...(['code_challenge', 'code_challenge_method', 'resource', 'prompt'] as const),
 ] as const;
 
-export type AuthorizationParameters = Partial<Record<(typeof SINGLE)[number], string>>;
+type ParameterName = (typeof SINGLE)[number];
 
-const LONGEST = { client_id: 512, redirect_uri: 2048, state: 2048, scope: 2048, resource: 2048 };
+export type AuthorizationParameters = Partial<Record<ParameterName, string>>;
 
-/**
- * Reads the parameters; one without a value counts as absent.
- * @returns null where one of them is repeated or too long
- */
-export function readParameters(query: URLSearchParams): AuthorizationParameters | null {
-  const parameters: Partial<Record<(typeof SINGLE)[number], string>> = {};
+const LONGEST_CLIENT_ID = 512;
+const LONGEST = 2048;
+
+/** Parameters as they were sent. */
+export interface SentParameters {
+  readonly parameters: AuthorizationParameters;
+  /** Repeated parameters, which have no value, and those that are too long. */
+  readonly refused: readonly ParameterName[];
+}
+
+/** Reads the parameters; one without a value counts as absent. */
+export function readParameters(query: URLSearchParams): SentParameters {
+  const parameters: AuthorizationParameters = {};
+  const refused: ParameterName[] = [];
   for (const name of SINGLE) {
     const [value = '', ...more] = query.getAll(name);
-    const longest = Object.hasOwn(LONGEST, name) ? LONGEST[name as keyof typeof LONGEST] : 128;
-    if (more.length > 0 || value.length > longest) {
-      return null;
+    if (more.length > 0 || value.length > (name === 'client_id' ? LONGEST_CLIENT_ID : LONGEST)) {
+      refused.push(name);
     }
-    if (value !== '') {
+    if (more.length === 0 && value !== '') {
       parameters[name] = value;
     }
   }
-  return parameters;
+  return { parameters, refused };
+}
+
+/** @throws AppError `invalid-request` where one of these parameters is repeated or too long */
+export function checkSent(
+  { refused }: SentParameters,
+  names: readonly ParameterName[] = SINGLE,
+): void {
+  const found = names.find((name) => refused.includes(name));
+  if (found !== undefined) {
+    throw invalidRequest(found, `Send ${found} once, with at most ${LONGEST} characters.`);
+  }
+}
+
+/**
+ * Refuses a request for an answer that this server does not give.
+ * @throws AppError `invalid-request`, `unsupported-response-type` (RFC 6749, 4.1.2.1),
+ *   `interaction-required` for a request that forbids the page (OpenID Connect Core, 3.1.2.6)
+ */
+export function checkAnswerType(parameters: AuthorizationParameters): void {
+  const type = requireParameter(parameters.response_type, 'response_type');
+  if (type !== 'code') {
+    throw new AppError('unsupported-response-type');
+  }
+  if ((parameters.response_mode ?? 'query') !== 'query') {
+    throw invalidRequest('response_mode', 'Send the response mode query, or none.');
+  }
+  if (parameters.prompt?.split(' ').includes('none') === true) {
+    throw new AppError('interaction-required');
+  }
 }
 
 /** @throws AppError `invalid-request` where the challenge is not one of S256 (RFC 7636, 4.2) */

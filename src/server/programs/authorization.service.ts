@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { ConfigType } from '@nestjs/config';
-import { AppError, invalidRequest } from '../../common/errors.js';
+import { AppError } from '../../common/errors.js';
 import { Runtime } from '../../common/runtime/runtime.js';
 import { askedScopes } from '../../core/policy/programs/program-scopes.js';
 import {
@@ -20,12 +20,14 @@ import { ExternalFlowRepository } from '../storage/repositories/one-time.reposit
 import {
   answerAddress,
   challengeOf,
+  checkAnswerType,
+  checkSent,
   isAppError,
   isResource,
   readParameters,
   requireParameter,
-  type AuthorizationParameters,
   type AuthorizationRequest,
+  type SentParameters,
 } from './authorization-request.js';
 import { ProgramClientsService } from './program-clients.service.js';
 
@@ -56,24 +58,21 @@ export class AuthorizationService {
    */
   async begin(query: URLSearchParams): Promise<string> {
     try {
-      const parameters = readParameters(query);
-      if (parameters === null) {
-        throw invalidRequest('', 'Send each parameter once.');
-      }
+      const sent = readParameters(query);
+      checkSent(sent, ['client_id', 'redirect_uri']);
+      const { parameters } = sent;
       const server = this.serverOf(parameters.resource);
-      const { client, isKnown } = await this.clientOf(parameters, server);
+      const { client, isKnown } = await this.clientOf(sent, server);
       const redirectUri = requireParameter(parameters.redirect_uri, 'redirect_uri');
       if (!client.redirectUris.some((one) => isRegisteredRedirect(one, redirectUri))) {
         throw new AppError('invalid-redirect');
       }
-      return await this.store(parameters, { server, client, redirectUri }).catch(
-        (error: unknown) => {
-          if (!isKnown || !isAppError(error)) {
-            throw error;
-          }
-          return this.refusalAt(redirectUri, parameters, error);
-        },
-      );
+      return await this.store(sent, { server, client, redirectUri }).catch((error: unknown) => {
+        if (!isKnown || !isAppError(error)) {
+          throw error;
+        }
+        return this.refusalAt(redirectUri, parameters, error);
+      });
     } catch (error) {
       if (isAppError(error)) {
         return `${this.issuer}${PAGE}#error=${error.code}`;
@@ -89,22 +88,24 @@ export class AuthorizationService {
   }
 
   private async clientOf(
-    { client_id: clientId = '', resource = '' }: AuthorizationParameters,
+    { parameters, refused }: SentParameters,
     server: ResourceServerSettings | undefined,
   ): Promise<{ readonly client: ConfiguredProgram; readonly isKnown: boolean }> {
+    const { client_id: clientId = '', resource } = parameters;
     const known = judgeProgram(clientId, { clients: 'known' }, this.configured);
     const acceptance = server?.programs
       ? judgeProgram(clientId, server.programs, this.configured)
       : known;
     if (acceptance === null) {
-      const isOfResource = server === undefined && resource !== '';
+      const hasResource = resource !== undefined || refused.includes('resource');
+      const isOfResource = server === undefined && hasResource;
       throw new AppError(isOfResource ? 'invalid-target' : 'invalid-client');
     }
     return { client: await this.clients.find(clientId, acceptance), isKnown: known !== null };
   }
 
   private async store(
-    parameters: AuthorizationParameters,
+    sent: SentParameters,
     found: {
       readonly server: ResourceServerSettings | undefined;
       readonly client: ConfiguredProgram;
@@ -115,9 +116,9 @@ export class AuthorizationService {
     if (server === undefined || server.programs === null) {
       throw new AppError('invalid-target');
     }
-    if (parameters.response_type !== 'code') {
-      throw invalidRequest('response_type', 'Send the response type code.');
-    }
+    const { parameters } = sent;
+    checkSent(sent);
+    checkAnswerType(parameters);
     const codeChallenge = challengeOf(parameters);
     const { scopes, initial } = server.programs;
     const expiresAt = this.runtime.clock.now() + REQUEST_LIFETIME_MS;

@@ -36,6 +36,7 @@ describe('the metadata', () => {
       revocation_endpoint: 'https://gate.example.com/v1/oauth/revoke',
       revocation_endpoint_auth_methods_supported: ['none'],
       response_types_supported: ['code'],
+      response_modes_supported: ['query'],
       code_challenge_methods_supported: ['S256'],
       scopes_supported: ['offline_access'],
       client_id_metadata_document_supported: true,
@@ -109,7 +110,15 @@ describe('the request of a program', () => {
     ['no resource', { resource: '' }, 'invalid_target'],
     ['a backend without programs', { resource: resourceOf('relay') }, 'invalid_target'],
     ['an unknown resource', { resource: 'https://evil.example' }, 'invalid_target'],
-    ['a token in the address', { response_type: 'token' }, 'invalid_request'],
+    ['a token in the address', { response_type: 'token' }, 'unsupported_response_type'],
+    ['a code and a token', { response_type: 'code token' }, 'unsupported_response_type'],
+    ['no response type', { response_type: '' }, 'invalid_request'],
+    ['an answer in the fragment', { response_mode: 'fragment' }, 'invalid_request'],
+    ['an answer in a form', { response_mode: 'form_post' }, 'invalid_request'],
+    ['a request without the page', { prompt: 'none' }, 'interaction_required'],
+    ['a long scope', { scope: 'x'.repeat(2049) }, 'invalid_request'],
+    ['a malformed challenge', { code_challenge: 'short' }, 'invalid_request'],
+    ['no method of the challenge', { code_challenge_method: '' }, 'invalid_request'],
     ['no challenge', { code_challenge: '' }, 'invalid_request'],
     ['a plain challenge', { code_challenge_method: 'plain' }, 'invalid_request'],
   ])('tells a configured program at its address that %s is refused', async (_what, more, error) => {
@@ -121,13 +130,56 @@ describe('the request of a program', () => {
     });
   });
 
-  it('refuses a repeated parameter', async () => {
-    const query = Object.entries(authorizeQuery(newVerifier()));
-    const repeated = [...query, ['resource', resourceOf('files')] as const];
-    expect(await authorize(server, repeated as [string, string][])).toContain(
-      '#error=invalid-request',
-    );
+  const repeat = async (name: string) => {
+    const query = Object.entries(authorizeQuery(newVerifier(), { scope: 'notes:read' }));
+    return authorize(server, [...query, [name, 'again'] as const]);
+  };
+
+  it.each([
+    ['scope', 'invalid_request'],
+    ['response_type', 'invalid_request'],
+    ['code_challenge', 'invalid_request'],
+    ['code_challenge_method', 'invalid_request'],
+    ['resource', 'invalid_target'],
+  ])('tells a configured program at its address that it repeats %s', async (name, error) => {
+    const answer = new URL(await repeat(name));
+    expect(`${answer.origin}${answer.pathname}`).toBe(REDIRECT);
+    expect(Object.fromEntries(answer.searchParams)).toEqual({
+      error,
+      state: 'a state + more',
+      iss: 'https://gate.example.com',
+    });
   });
+
+  it('returns no state to a program that repeats it', async () => {
+    const { searchParams } = new URL(await repeat('state'));
+    expect(Object.fromEntries(searchParams)).toEqual({
+      error: 'invalid_request',
+      iss: 'https://gate.example.com',
+    });
+  });
+
+  it('returns no state to a program that sends none', async () => {
+    const answer = await errorOf({ state: '', response_type: 'token' });
+    expect(answer.get('error')).toBe('unsupported_response_type');
+    expect(answer.has('state')).toBe(false);
+  });
+
+  it.each([['client_id'], ['redirect_uri']])(
+    'shows on the page that %s is repeated',
+    async (name) => {
+      expect(await repeat(name)).toBe(
+        'https://gate.example.com/app/authorize#error=invalid-request',
+      );
+    },
+  );
+
+  it.each([[{ response_mode: 'query' }], [{ prompt: 'consent' }], [{ unknown: 'x'.repeat(3000) }]])(
+    'begins with %j',
+    async (more) => {
+      await beginRequest(server, newVerifier(), more);
+    },
+  );
 
   it('is denied by the person, with the state and the issuer', async () => {
     const token = await person();

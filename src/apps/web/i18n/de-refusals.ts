@@ -24,6 +24,10 @@ export const deRefusals: Record<RefusalCode, string> = {
   'invalid-grant': 'Der Zugriff dieses Programms wurde verbraucht, ersetzt oder beendet.',
   'invalid-redirect':
     'Das Programm hat die Adresse nicht angemeldet, an die es zurückkehren möchte.',
+  'unsupported-client-authentication':
+    'Das Programm möchte sich selbst ausweisen. Dieser Server nimmt nur öffentliche Programme an.',
+  'unsupported-response-type': 'Dieser Server antwortet Programmen nur mit einem Code.',
+  'interaction-required': 'Dieser Server fragt immer den Menschen, ob ein Programm handeln darf.',
   'unsupported-token-type': 'Der Server kann dieses Token nicht widerrufen.',
   'insufficient-scope': 'Das Token reicht für diese Aktion nicht aus.',
   'too-many-streams': 'Dieser Dienst verwendet bereits alle seine Ereignisströme.',
