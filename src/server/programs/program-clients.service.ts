@@ -46,26 +46,34 @@ const REFUSALS: readonly UpstreamFailure[] = [
 const DISGUISE = /\p{M}{5}|[\u115f\u1160\u2800\u3164\uffa0]/u;
 
 /** Unknown fields, grants and logos are ignored (draft-ietf-oauth-client-id-metadata-document). */
-const DOCUMENT = v.pipe(
-  v.object({
-    client_id: v.string(),
-    client_name: v.pipe(
-      v.string(),
-      v.trim(),
-      v.regex(/^[\p{L}\p{M}\p{N}\p{P}\p{S} ]{1,100}$/u),
-      v.check((name) => !DISGUISE.test(name)),
-    ),
-    redirect_uris: v.pipe(v.array(v.string()), v.minLength(1), v.maxLength(50)),
-    client_secret: v.optional(v.unknown()),
-    token_endpoint_auth_method: v.optional(v.string(), 'none'),
-  }),
-  // A document is public, and so would be its secret.
-  v.check(
-    (document) =>
-      document.client_secret === undefined &&
-      !document.token_endpoint_auth_method.startsWith('client_secret'),
+const DOCUMENT = v.object({
+  client_id: v.string(),
+  client_name: v.pipe(
+    v.string(),
+    v.trim(),
+    v.regex(/^[\p{L}\p{M}\p{N}\p{P}\p{S} ]{1,100}$/u),
+    v.check((name) => !DISGUISE.test(name)),
   ),
-);
+  redirect_uris: v.pipe(v.array(v.string()), v.minLength(1), v.maxLength(50)),
+  // A document is public, and so would be its secret.
+  client_secret: v.optional(v.undefined()),
+  token_endpoint_auth_method: v.optional(v.string()),
+  token_endpoint_auth_methods_supported: v.optional(v.array(v.string()), []),
+});
+
+/**
+ * Returns true if the program can be a public one. A document is published once for all servers: ChatGPT's
+ * prefers `private_key_jwt`, and lists `none` among the methods that it supports.
+ */
+function isPublic(document: v.InferOutput<typeof DOCUMENT>): boolean {
+  const {
+    token_endpoint_auth_method: preferred,
+    token_endpoint_auth_methods_supported: supported,
+  } = document;
+  const methods = preferred === undefined ? supported : [preferred, ...supported];
+  const isSecret = preferred?.startsWith('client_secret') === true;
+  return !isSecret && (methods.length === 0 || methods.includes('none'));
+}
 
 /** Reads programs: those of the configuration, and the metadata documents of others. */
 @Injectable()
@@ -90,7 +98,8 @@ export class ProgramClientsService implements OnApplicationShutdown {
 
   /**
    * @param acceptance the rule that accepts the id: a document that any rule accepts must be public
-   * @throws AppError `invalid-client`, `unavailable`
+   * @throws AppError `invalid-client`, `unavailable`, `unsupported-client-authentication` for a document
+   *   of a program that authenticates itself
    */
   async find(clientId: string, acceptance: ProgramAcceptance): Promise<ConfiguredProgram> {
     const known = this.configured.find(({ id }) => id === clientId) ?? this.documents.get(clientId);
@@ -116,6 +125,9 @@ export class ProgramClientsService implements OnApplicationShutdown {
         throw new UpstreamError('unexpected_answer', { detail: `HTTP ${response.status}` });
       }
       const document = await readJson(response, DOCUMENT);
+      if (!isPublic(document)) {
+        throw new AppError('unsupported-client-authentication');
+      }
       const redirectUris = document.redirect_uris.filter((one) => isRedirectAllowable(one, false));
       if (document.client_id !== clientId || redirectUris.length === 0) {
         throw new UpstreamError('unexpected_answer');

@@ -30,6 +30,25 @@ describe('the metadata document of a program', () => {
     '/other-id': { client_id: 'https://other.example/agent' },
     '/secret': { client_secret: 'known to all' },
     '/secret-method': { token_endpoint_auth_method: 'client_secret_post' },
+    '/secret-basic': { token_endpoint_auth_method: 'client_secret_basic' },
+    '/secret-or-none': {
+      token_endpoint_auth_method: 'client_secret_jwt',
+      token_endpoint_auth_methods_supported: ['client_secret_jwt', 'none'],
+    },
+    '/key': {
+      token_endpoint_auth_method: 'private_key_jwt',
+      jwks_uri: 'https://agent.example/jwks',
+    },
+    '/key-alone': {
+      token_endpoint_auth_method: 'private_key_jwt',
+      token_endpoint_auth_methods_supported: ['private_key_jwt'],
+    },
+    '/supports-key': { token_endpoint_auth_methods_supported: ['private_key_jwt'] },
+    '/certificate': { token_endpoint_auth_method: 'tls_client_auth' },
+    '/key-or-none': {
+      token_endpoint_auth_method: 'private_key_jwt',
+      token_endpoint_auth_methods_supported: ['none', 'private_key_jwt'],
+    },
     '/nameless': { client_name: '' },
     '/blank': { client_name: '\u3164' },
     '/covering': { client_name: `Agent${'\u0301'.repeat(5)}` },
@@ -94,7 +113,13 @@ describe('the metadata document of a program', () => {
   it.each([
     ['/other-id', {}, 'invalid-client'],
     ['/secret', {}, 'invalid-client'],
-    ['/secret-method', {}, 'invalid-client'],
+    ['/secret-method', {}, 'unsupported-client-authentication'],
+    ['/secret-basic', {}, 'unsupported-client-authentication'],
+    ['/secret-or-none', {}, 'unsupported-client-authentication'],
+    ['/key', {}, 'unsupported-client-authentication'],
+    ['/key-alone', {}, 'unsupported-client-authentication'],
+    ['/supports-key', {}, 'unsupported-client-authentication'],
+    ['/certificate', {}, 'unsupported-client-authentication'],
     ['/nameless', {}, 'invalid-client'],
     ['/blank', {}, 'invalid-client'],
     ['/covering', {}, 'invalid-client'],
@@ -106,6 +131,10 @@ describe('the metadata document of a program', () => {
     ['/agent', { redirect_uri: 'https://evil.example/callback' }, 'invalid-redirect'],
   ])('is refused for %s %j', async (path, more, code) => {
     expect(await begin(path, more)).toBe(`https://gate.example.com/app/authorize#error=${code}`);
+  });
+
+  it('is accepted where the program supports to be a public one', async () => {
+    expect(await begin('/key-or-none')).not.toContain('#error=');
   });
 
   it('is read however often others of its host were asked for', async () => {

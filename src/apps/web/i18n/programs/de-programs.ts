@@ -29,6 +29,8 @@ export const dePrograms: typeof programMessages = {
   errors: {
     'invalid-client':
       'Dieser Server kennt das Programm nicht, oder er kann nicht lesen, was der Hersteller darüber veröffentlicht.',
+    'unsupported-client-authentication':
+      'Das Programm möchte sich mit einem eigenen Schlüssel ausweisen, was dieser Server nicht unterstützt.',
     'invalid-redirect':
       'Das Programm hat die Adresse nicht angemeldet, an die es zurückkehren möchte.',
     'invalid-target': 'Das Programm bittet um einen Dienst, der hier keine Programme annimmt.',

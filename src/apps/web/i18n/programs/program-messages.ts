@@ -27,6 +27,8 @@ export const programMessages = {
   errors: {
     'invalid-client':
       'This server does not know the program, or cannot read what its maker publishes of it.',
+    'unsupported-client-authentication':
+      'The program wants to prove itself with a key of its own, which this server does not support.',
     'invalid-redirect': 'The program did not register the address to which it wants to return.',
     'invalid-target': 'The program asks for a service that does not accept programs here.',
     'invalid-scope': 'The program asks for something that this service does not offer.',
