@@ -29,6 +29,8 @@ const STATED_ELSEWHERE = ['pause'];
     HOME: installed.folder,
     SERVICE_PRESET: 'default',
     GATEHOUSE_PRIVATE_HOSTS: '127.0.0.1',
+    GITHUB_CLIENT_ID: 'client',
+    GITHUB_CLIENT_SECRET: 'secret',
   });
   const gatehouse = (...args: string[]) =>
     run(join(installed.folder, 'node_modules/.bin/gatehouse'), args, {
@@ -110,6 +112,19 @@ const STATED_ELSEWHERE = ['pause'];
       const base = page === '/docs' ? `${url}/docs` : `${url}/app/`;
       expect((await fetch(new URL(script, base))).status).toBe(200);
     }
+  });
+
+  it('checks the fields of a request', async () => {
+    const answer = await fetch(`${url}/v1/auth/external/github/pending`, { method: 'POST' });
+    expect([answer.status, await answer.json()]).toEqual([
+      400,
+      expect.objectContaining({
+        details: [
+          { path: 'pending', message: 'pending must be a string' },
+          { path: 'proof', message: 'proof must be a string' },
+        ],
+      }),
+    ]);
   });
 
   it('signs up and logs in with its command', async () => {

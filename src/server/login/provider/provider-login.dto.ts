@@ -1,4 +1,4 @@
-import { ApiProperty, PickType } from '@nestjs/swagger';
+import { ApiProperty } from '@nestjs/swagger';
 import { Type } from 'class-transformer';
 import { IsIn, IsInt, IsOptional, IsString, Length, Max, Min } from 'class-validator';
 import { OptionalText, Text } from '../../http/text-field.js';
@@ -79,9 +79,15 @@ export class FinalizeKeylessDto extends LoginClientDto {
   proof!: string;
 }
 
-const PendingProof = PickType(FinalizeKeylessDto, ['pending', 'proof']);
+export class PendingProofDto {
+  @ApiProperty({ description: PENDING })
+  @Length(1, 128)
+  @IsString()
+  pending!: string;
 
-export class PendingProofDto extends PendingProof {}
+  @Text(1024, { description: 'The secret whose hash the login began with.' })
+  proof!: string;
+}
 
 export class PendingIdentityDto {
   @ApiProperty({
