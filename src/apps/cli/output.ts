@@ -131,6 +131,11 @@ export function formatTime(ms: number): string {
   return Number.isNaN(date.getTime()) ? 'unknown' : date.toISOString();
 }
 
+/** Formats Unix milliseconds to the minute in UTC, for people. */
+export function formatMinute(ms: number): string {
+  return `${formatTime(ms).slice(0, 16).replace('T', ' ')} UTC`;
+}
+
 function knownField<Name extends string>(name: string, fields: readonly Name[]): Name {
   const known = fields.find((one) => one === name);
   if (known === undefined) {

@@ -1,19 +1,41 @@
 import { command, type CommandGroup } from '../command.js';
-import { SERVER } from '../options.js';
+import { FIELDS, SERVER } from '../options.js';
 
 const CODE = [
   '<code>',
   'the code that the new device shows, or the link of its QR code; - reads it from standard input',
 ] as const;
 
-/** Approves or refuses devices that ask to join: `gatehouse login --code`, or an app. */
+/** Devices that are signed in, and those that ask to join: by `gatehouse login --code`, or an app. */
 export const devices: CommandGroup = {
   name: 'devices',
-  description: 'add a new device to your account, or refuse it',
+  description: 'list or sign out the devices of your account, and add new ones',
   commands: [
     command({
+      name: 'list',
+      description: 'list where you are signed in, newest first; runs without a subcommand, too',
+      isDefault: true,
+      options: [FIELDS, SERVER],
+      examples: [
+        'gatehouse devices list',
+        'gatehouse devices --json --fields id,client,lastSeenAt',
+      ],
+      run: async (context) => (await import('./list-devices.js')).listDevices(context),
+    }),
+    command({
+      name: 'end',
+      description: 'sign a device out, at once and everywhere',
+      args: [['<id>', 'the id of its session, or the beginning of it']],
+      options: [SERVER],
+      help: `
+Where the account has a device key, a device that kept it can sign in again.
+`,
+      examples: ['gatehouse devices end 3f1c2a44'],
+      run: async (context) => (await import('./list-devices.js')).endDevice(context),
+    }),
+    command({
       name: 'approve',
-      description: 'log a new device in to your account, by its code or its link',
+      description: 'let a new device sign in to your account, by its code or its link',
       args: [CODE],
       options: [SERVER, ['--yes', 'do not ask: a script has the link. Not for a typed code']],
       help: `

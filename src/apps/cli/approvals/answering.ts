@@ -18,6 +18,7 @@ import { fitsRequest, type AnswerChoice } from '../../../core/protocol/request-a
 import { requireSession, type CurrentSession } from '../account/current-session.js';
 import type { CliContext } from '../command.js';
 import { refusedError, usageError } from '../cli-error.js';
+import { oneById } from '../one-by-id.js';
 import { formatTime } from '../output.js';
 import { requestAccess } from './account-keys.js';
 import { resumeSessions } from './denial-streak.js';
@@ -36,8 +37,6 @@ interface Row {
   readonly expiresAt: number | null;
 }
 
-/** A shorter beginning could be that of a request which arrived meanwhile. */
-const MIN_ID_LENGTH = 4;
 const FIELDS = ['id', 'state', 'kind', 'host', 'cwd', 'title', 'summary', 'expiresAt'] as const;
 
 export async function list(context: Context): Promise<void> {
@@ -93,17 +92,7 @@ export async function resume({ environment, output }: CliContext): Promise<void>
 async function find(context: Context): Promise<ShownableRequest> {
   const { current, options } = await prepare(context);
   const [begin = ''] = context.args;
-  const listed = await offered(current.client.requests.list());
-  const [one, another] = listed.filter(({ id }) => id.startsWith(begin));
-  if (begin.length < MIN_ID_LENGTH) {
-    throw usageError(`Name at least ${MIN_ID_LENGTH} characters of the id.`);
-  }
-  if (one === undefined) {
-    throw refusedError(`No request that is open begins with ${begin}.`, 'not-found');
-  }
-  if (another !== undefined) {
-    throw usageError(`Several requests begin with ${begin}.`);
-  }
+  const one = oneById(await offered(current.client.requests.list()), begin, 'open request');
   const found = await openRequest(current.client.requests, one.id, options);
   if (found.kind === 'opened') {
     return found;

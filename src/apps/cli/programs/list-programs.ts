@@ -3,9 +3,11 @@ import { GatehouseProblem } from '../../../packages/client/api/problem.js';
 import { placeName, publisherOf } from '../../../packages/client/programs/program-host.js';
 import type { ListedProgram } from '../../../packages/client/programs/program-routes.js';
 import { requireToken } from '../account/current-session.js';
+import { describeMethod } from '../account/login-method.js';
 import { refusedError, usageError } from '../cli-error.js';
 import type { CliContext } from '../command.js';
-import { formatTime, type Listing } from '../output.js';
+import { oneById } from '../one-by-id.js';
+import { formatMinute, type Listing } from '../output.js';
 import { ProgramFiles } from './program-files.js';
 
 type ListContext = CliContext<{ readonly server?: string }>;
@@ -39,21 +41,15 @@ export async function listPrograms(context: ListContext): Promise<void> {
   }
 }
 
-/** A shorter beginning could be that of a program which was added meanwhile. */
-const MIN_ID_LENGTH = 4;
-
 export async function endPrograms(context: EndContext): Promise<void> {
   const { output, environment } = context;
-  const isChosen = choiceOf(context);
+  const choose = choiceOf(context);
   const { client, server } = await requireToken(context);
   const listed = await ofProgramServer(client, client.programs.list());
-  const chosen = listed.filter(isChosen);
+  const chosen = choose(listed);
   const [id] = context.args;
   if (chosen.length === 0 && context.options.all !== true) {
-    throw refusedError('No program that acts for you has this id.', 'not-found');
-  }
-  if (chosen.length > 1 && id !== undefined) {
-    throw usageError(`Several programs begin with ${id}.`);
+    throw refusedError('No program that acts for you has this client id.', 'not-found');
   }
   const files = new ProgramFiles(environment);
   for (const program of chosen) {
@@ -72,16 +68,17 @@ export async function endPrograms(context: EndContext): Promise<void> {
   }
 }
 
-function choiceOf({ args: [id], options }: EndContext): (program: ListedProgram) => boolean {
+type Choice = (listed: readonly ListedProgram[]) => readonly ListedProgram[];
+
+function choiceOf({ args: [id], options }: EndContext): Choice {
   const { all = false, program } = options;
   if ([id !== undefined, program !== undefined, all].filter(Boolean).length !== 1) {
     throw usageError('Name an id, --program or --all.');
   }
-  if (id !== undefined && id.length < MIN_ID_LENGTH) {
-    throw usageError(`Name at least ${MIN_ID_LENGTH} characters of the id.`);
+  if (id !== undefined) {
+    return (listed) => [oneById(listed, id, 'program')];
   }
-  return (one) =>
-    all || (program !== undefined ? one.client.id === program : one.id.startsWith(id ?? ''));
+  return (listed) => (all ? listed : listed.filter(({ client }) => client.id === program));
 }
 
 function isNotFound(error: unknown): boolean {
@@ -135,9 +132,9 @@ function describeProgram(accesses: readonly ListedProgram[]): string {
       ...(access.redirectUri === null
         ? []
         : [['Returns to', placeName(access.redirectUri, PLACES)]]),
-      ['Allowed', `${minute(access.createdAt)} ${describeMethod(access.method)}`],
-      ['Until', minute(access.expiresAt)],
-      ['Last used', `${minute(access.lastUsedAt)} from ${access.lastAddress ?? 'unknown'}`],
+      ['Allowed', `${formatMinute(access.createdAt)} ${describeMethod(access.method)}`],
+      ['Until', formatMinute(access.expiresAt)],
+      ['Last used', `${formatMinute(access.lastUsedAt)} from ${access.lastAddress ?? 'unknown'}`],
     ]
       .map(([label = '', text = '']) => labelled(label, text))
       .join('\n'),
@@ -153,18 +150,6 @@ const PLACES = {
   computer: 'a program on the computer of the browser',
   app: (scheme: string) => `the app that opens ${scheme}: links`,
 };
-
-function describeMethod(method: string): string {
-  const methods: Readonly<Record<string, string>> = {
-    key_challenge: 'with the device key',
-    mtls: 'with a certificate',
-  };
-  return methods[method] ?? `with ${method}`;
-}
-
-function minute(ms: number): string {
-  return `${formatTime(ms).slice(0, 16).replace('T', ' ')} UTC`;
-}
 
 const WIDTH = 80;
 const LABEL_WIDTH = 12;
