@@ -86,6 +86,18 @@ export interface AuditEvent {
   readonly signalTxn?: string;
 }
 
+/** The stored event of a session or a program that ended alone, not with its account. */
+export interface EndEvent extends AuditEvent {
+  readonly kind: 'token-revoked' | 'program-ended';
+  readonly accountId: string;
+}
+
+export function isEnd(event: AuditEvent): event is EndEvent {
+  return (
+    (event.kind === 'token-revoked' || event.kind === 'program-ended') && event.accountId !== null
+  );
+}
+
 /** The origin of a signal, for the events that it causes. */
 export type SignalOrigin = Pick<AuditEvent, 'issuer' | 'signalTxn'>;
 

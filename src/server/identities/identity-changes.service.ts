@@ -5,23 +5,8 @@ import { IdentityEvents } from '../auth/identity.events.js';
 import { AppError } from '../../common/errors.js';
 import { authConfig } from '../config/auth.config.js';
 import type { SignalEffect } from '../storage/repositories/directory/identity-signal.repository.js';
-import type { AuditEvent } from '../../core/policy/audit-event.js';
+import { isEnd, type AuditEvent, type EndEvent } from '../../core/policy/audit-event.js';
 import type { IdentityChange } from '../storage/repositories/identity.repository.js';
-
-interface EndedSession {
-  readonly accountId: string;
-  readonly sessionId: string;
-  readonly provider: string;
-  readonly reason?: string;
-}
-
-interface SignalAnnouncement {
-  readonly provider: string;
-  /** Reason of the end of sessions. */
-  readonly reason: string;
-  /** As in `announce`. */
-  readonly closes: 'provider-required' | 'not-eligible' | undefined;
-}
 
 /** Announces stored changes to the account's clients, every replica and the audit log. */
 @Injectable()
@@ -63,26 +48,44 @@ export class IdentityChangesService {
     return hasClosed;
   }
 
-  /** Announces that a provider no longer vouches for a session, which has ended. */
-  announceEnd(session: EndedSession): void {
-    const { accountId, sessionId } = session;
-    this.audit.log({ kind: 'token-revoked', actor: 'provider', ...session });
-    this.events.announceAccessChange({ accountId, sessionId, closes: 'token-revoked' });
+  /** Announces stored ends of sessions and programs for which a provider does not vouch any more. */
+  announceEnds(events: readonly EndEvent[]): void {
+    for (const event of events) {
+      const { accountId, sessionId } = event;
+      this.audit.log(event);
+      switch (event.kind) {
+        case 'token-revoked':
+          this.events.announceAccessChange({
+            accountId,
+            ...(sessionId !== undefined && { sessionId }),
+            closes: 'token-revoked',
+          });
+          break;
+        case 'program-ended':
+          // Sessions of the account go on: only what was cached of it is dropped.
+          this.events.announceAccessChange({ accountId });
+          this.events.emit('program-ended', event);
+          break;
+      }
+    }
   }
 
-  /** Announces what a signal about an identity changed. */
+  /**
+   * Announces what a signal about an identity changed.
+   * @param closes as in {@link announce}
+   */
   announceSignal(
-    { accountId, seq, pushTokensSeq, ended, events }: SignalEffect,
-    { provider, reason, closes }: SignalAnnouncement,
+    { accountId, seq, pushTokensSeq, events }: SignalEffect,
+    provider: string,
+    closes: 'provider-required' | 'not-eligible' | undefined,
   ): void {
-    const [event = null] = events;
+    const [event = null, ...others] = events;
     this.announce({ accountId, seq, event }, closes, provider);
     if (pushTokensSeq !== null) {
       this.events.emit('push-tokens-changed', accountId, pushTokensSeq);
     }
-    for (const { id: sessionId } of ended) {
-      this.announceEnd({ accountId, sessionId, provider, reason });
-    }
+    this.announceEnds(others.filter(isEnd));
+    others.filter((other) => !isEnd(other)).forEach((other) => this.audit.log(other));
   }
 
   /** Logs a stored event that changed no session. */

@@ -22,10 +22,9 @@ export class CertificateSessionsService {
       if (verdict.kind === 'ineligible') {
         const { reason } = verdict;
         const now = new Date(this.clock.now());
-        const ended = await this.sessions.end({ accountId, provider }, older, reason, now);
-        for (const sessionId of ended) {
-          this.changes.announceEnd({ accountId, sessionId, provider, reason });
-        }
+        this.changes.announceEnds(
+          await this.sessions.end({ accountId, provider }, older, reason, now),
+        );
       }
     }
   }

@@ -36,7 +36,7 @@ export class ProgramMetricsService implements OnModuleInit {
     });
     this.ended = new Counter({
       name: 'gatehouse_program_grants_ended_total',
-      help: 'Grants of programs that ended by themselves, by cause: user, operator, or the reason of the server (such as refresh-token-reused). Those that ended with a session or an account are not counted.',
+      help: 'Grants of programs that ended by themselves, by cause: user, operator, or the reason of the server or a provider (such as refresh-token-reused, backchannel-logout). Those that ended with a session or an account are not counted.',
       labelNames: ['cause'],
       registers,
     });
@@ -76,8 +76,14 @@ export class ProgramMetricsService implements OnModuleInit {
   }
 
   private countEnd({ actor, reason }: AuditEvent): void {
-    // The reason of an operator is any text.
-    const own = actor === 'user' ? 'user' : 'operator';
-    this.ended.inc({ cause: actor === 'system' ? (reason ?? actor) : own });
+    this.ended.inc({ cause: causeOf(actor, reason) });
   }
+}
+
+/** The reason of an operator is any text. */
+function causeOf(actor: AuditEvent['actor'], reason: string | undefined): string {
+  if (actor === 'system' || actor === 'provider') {
+    return reason ?? actor;
+  }
+  return actor === 'user' ? 'user' : 'operator';
 }

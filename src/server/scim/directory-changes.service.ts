@@ -114,7 +114,7 @@ export class DirectoryChangesService {
     const closes = outcome === 'deactivated' ? 'not-eligible' : undefined;
     for (const account of accounts) {
       this.metrics.directoryChanges.inc({ provider, outcome });
-      this.changes.announceSignal(account, { provider, reason: REASON, closes });
+      this.changes.announceSignal(account, provider, closes);
     }
   }
 

@@ -108,11 +108,56 @@ describe('a grant whose key no master secret opens (needs PostgreSQL)', () => {
 });
 
 describe('the grant of a session that a certificate opened (needs PostgreSQL)', () => {
+  const OF_CERTIFICATES = {
+    env: { ...setup.env, ...PROGRAM_ENV, AUTH_OFFBOARDING_INTERVAL_SECONDS: '86400' },
+  };
+  const start = async () => {
+    const direct = await startDirect({}, OF_CERTIFICATES);
+    const change = (text: string) => runSql(direct.server.databaseUrl ?? '', text);
+    return { direct, change };
+  };
+
+  it('is reported as ended with an older certificate that is revoked', async () => {
+    const { direct, change } = await start();
+    const names = ['email:renewed@corp.example'];
+    const older = issuing.issue({ names });
+    const token = String((await direct.logIn(older)).body['token']);
+    const program = await programTokens(direct.server, token);
+    expect((await direct.logIn(issuing.issue({ names }))).status).toBe(200);
+    issuing.revoke(older);
+    publish({ ...files, 'crl.pem': revocationLists() }, 'renewed');
+    const answers = await EventStreamFixture.open(direct.server, setup, 'notes');
+    await answers.until(sidOf(program.access));
+    const [, line = ''] = await direct.server.logged(/({[^\n]*"kind":"program-ended"[^\n]*})/);
+    const accountId = accountOf(token);
+    const detail = 'inspector at notes';
+    expect(JSON.parse(line)).toMatchObject({ accountId, reason: 'revoked', detail });
+    const stored = await change(`SELECT kind, actor, provider, session_id IS NULL AS "isOfProgram"
+      FROM audit_event WHERE account_id = '${accountId}' AND reason = 'revoked' ORDER BY id`);
+    const by = { actor: 'provider', provider: 'mtls' };
+    expect(stored).toEqual([
+      { kind: 'token-revoked', ...by, isOfProgram: false },
+      { kind: 'program-ended', ...by, isOfProgram: true },
+    ]);
+    expect(direct.server.logs().match(/"kind":"token-revoked"/g)).toHaveLength(1);
+    await direct.server.stop();
+  });
+
+  it('is reported as ended with a certificate that expired', async () => {
+    const { direct, change } = await start();
+    const own = issuing.issue({ names: ['email:late@corp.example'] });
+    const token = String((await direct.logIn(own)).body['token']);
+    await programTokens(direct.server, token);
+    const past = Date.now() - 1000;
+    await change(`UPDATE program_grant SET expires_at = to_timestamp(${past / 1000}::float8),
+      certificate = jsonb_set(certificate, '{facts,validity,notAfter}', '${past}')`);
+    const server = await direct.server.restart();
+    await server.logged(/"kind":"program-ended"[^\n]*"reason":"expired"/);
+    await server.stop();
+  });
+
   it('ends with the certificate: by its time, and by its revocation', async () => {
-    const direct = await startDirect(
-      {},
-      { env: { ...setup.env, ...PROGRAM_ENV, AUTH_OFFBOARDING_INTERVAL_SECONDS: '86400' } },
-    );
+    const { direct } = await start();
     const end = Math.floor(Date.now() / 1000) + 7200;
     const until = `${new Date(end * 1000).toISOString().replace(/\D/g, '').slice(0, 14)}Z`;
     const own = issuing.issue({ names: ['email:holder@corp.example'], until });

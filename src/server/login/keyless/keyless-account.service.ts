@@ -5,6 +5,7 @@ import { AppError } from '../../../common/errors.js';
 import { IdentityChangesService } from '../../identities/identity-changes.service.js';
 import { IdentityLinksService } from '../../identities/identity-links.service.js';
 import { IdentityProofService } from '../../identities/identity-proof.service.js';
+import type { EndEvent } from '../../../core/policy/audit-event.js';
 import { judgeLink, isOfAuthority } from '../../../core/policy/eligibility/identity-link.js';
 import type { Transaction } from '../../storage/database.service.js';
 import type {
@@ -23,8 +24,8 @@ export interface ResolvedIdentity {
   readonly provider: string;
   readonly created: boolean;
   readonly change: IdentityChange | null;
-  /** Ids of ended sessions, whose certificate is no longer accepted. */
-  readonly ended: readonly string[];
+  /** Stored ends of sessions whose certificate is no longer accepted. */
+  readonly ended: readonly EndEvent[];
 }
 
 /** A concurrent first login can succeed once, and its account be deleted before the next try. */
@@ -87,9 +88,7 @@ export class KeylessAccountService {
     if (change !== null) {
       this.changes.announce(change);
     }
-    for (const sessionId of ended) {
-      this.changes.announceEnd({ accountId, provider, sessionId });
-    }
+    this.changes.announceEnds(ended);
     if (created) {
       this.changes.logCreation(accountId, provider);
     }
@@ -111,7 +110,7 @@ export class KeylessAccountService {
       decision.change === 'regained' && fingerprint !== proven.certificate?.facts.fingerprint;
     const ended =
       proven.certificate !== null && isReplaced
-        ? await this.keyless.endSessions(tx, account.id, provider)
+        ? await this.keyless.endSessions(tx, account.id, provider, new Date(this.clock.now()))
         : [];
     const change = await this.links.refresh(tx, account.id, proven, decision.change);
     return { change, ended };

@@ -9,10 +9,7 @@ import {
 } from '../../providers/identity-provider.js';
 import { unavailableBecause, upstreamErrorIn } from '../../providers/http/upstream-http.js';
 import { ProviderRegistry } from '../../providers/provider.registry.js';
-import {
-  LOGOUT_REASON,
-  ProviderLogoutRepository,
-} from '../../storage/repositories/signals/provider-logout.repository.js';
+import { ProviderLogoutRepository } from '../../storage/repositories/signals/provider-logout.repository.js';
 import { ProviderSignalRepository } from '../../storage/repositories/signals/provider-signal.repository.js';
 import { RecheckSignalsService } from './recheck-signals.service.js';
 
@@ -60,14 +57,7 @@ export class BackchannelLogoutService {
     if (made === null) {
       throw this.refuse(providerId, 'it was used before');
     }
-    for (const { id: sessionId, accountId } of made.ended) {
-      this.changes.announceEnd({
-        accountId,
-        sessionId,
-        provider: providerId,
-        reason: LOGOUT_REASON,
-      });
-    }
+    this.changes.announceEnds(made.ended);
     this.signals.announce(providerId, made.due);
     await this.received.note({
       provider: providerId,

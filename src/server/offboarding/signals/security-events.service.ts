@@ -16,7 +16,6 @@ import {
 } from '../../providers/signals/security-event-tokens.js';
 import {
   ReceivedEventRepository,
-  SHARED_SIGNALS_REASON,
   type EventOutcome,
   type EventResult,
 } from '../../storage/repositories/signals/received-event.repository.js';
@@ -134,7 +133,6 @@ export class SecurityEventsService {
   }
 
   private announce(provider: string, { effects, ended, due, events }: EventResult): void {
-    const reason = SHARED_SIGNALS_REASON;
     for (const effect of effects) {
       const [event] = effect.events;
       const closes = {
@@ -144,11 +142,9 @@ export class SecurityEventsService {
       const kind = event?.kind ?? '';
       const hasEnd = kind in closes && !effect.isOutdated;
       const code = hasEnd ? closes[kind as keyof typeof closes] : undefined;
-      this.changes.announceSignal(effect, { provider, reason, closes: code });
+      this.changes.announceSignal(effect, provider, code);
     }
-    for (const { id: sessionId, accountId } of ended) {
-      this.changes.announceEnd({ accountId, sessionId, provider, reason });
-    }
+    this.changes.announceEnds(ended);
     events.forEach((event) => this.changes.log(event));
     this.rechecks.recheck(due);
   }

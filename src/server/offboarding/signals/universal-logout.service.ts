@@ -12,10 +12,7 @@ import {
   MAX_REVOCATION_TOKEN_SECONDS,
 } from '../../providers/signals/revocation-tokens.js';
 import { ProviderRegistry } from '../../providers/provider.registry.js';
-import {
-  ProviderLogoutRepository,
-  SIGN_OUT_REASON,
-} from '../../storage/repositories/signals/provider-logout.repository.js';
+import { ProviderLogoutRepository } from '../../storage/repositories/signals/provider-logout.repository.js';
 import { ProviderSignalRepository } from '../../storage/repositories/signals/provider-signal.repository.js';
 
 const BEARER = /^bearer +([\w.-]{1,16384}) *$/i;
@@ -68,8 +65,7 @@ export class UniversalLogoutService {
     }
     const { effects, hasSessions } = signedOut;
     for (const effect of effects) {
-      const about = { provider, reason: SIGN_OUT_REASON, closes: 'provider-required' } as const;
-      this.changes.announceSignal(effect, about);
+      this.changes.announceSignal(effect, provider, 'provider-required');
     }
     await this.received.note({
       provider,

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Runtime } from '../../../common/runtime/runtime.js';
+import type { EndEvent } from '../../../core/policy/audit-event.js';
 import type { LinkedIdentity } from '../../../core/policy/eligibility/identity-link.js';
 import type { KeyMode } from '../../../core/policy/operator-policy.js';
 import type { AccountForLogin } from './account.repository.js';
@@ -8,6 +9,7 @@ import { DatabaseService, type SqlRunner, type Transaction } from '../database.s
 import { IdentityCredentialsService } from '../sealing/identity-credentials.service.js';
 import type { ProvenIdentity } from './identity.repository.js';
 import { holdAccounts } from '../account-row.js';
+import { storeEnds, type SessionOfAccount } from './session-end.repository.js';
 import {
   AUTHENTICATED_BY,
   inOrderOf,
@@ -117,20 +119,23 @@ export class KeylessRepository {
     return isStorable ? this.logInTogether(login) : Promise.resolve(null);
   }
 
-  /** Ends the account's sessions that began with one login method. @returns their ids */
-  async endSessions(tx: Transaction, accountId: string, method: string): Promise<string[]> {
+  /**
+   * Ends the account's sessions that began with one login method.
+   * @returns the stored audit events
+   */
+  async endSessions(
+    tx: Transaction,
+    accountId: string,
+    provider: string,
+    now: Date,
+  ): Promise<EndEvent[]> {
     await holdAccounts(tx, [accountId]);
-    const ended = await tx.query<{ id: string }>(
-      `WITH "ended" AS (
-         DELETE FROM "session" WHERE "account_id" = $1 AND ${AUTHENTICATED_BY} = $2
-         RETURNING "id"),
-       "audited" AS (
-         INSERT INTO "audit_event" ("at", "kind", "actor", "account_id", "provider", "session_id")
-         SELECT now(), 'token-revoked', 'provider', $1, $2, "id" FROM "ended")
-       SELECT "id" FROM "ended"`,
-      [accountId, method],
+    const sessions = await tx.query<SessionOfAccount>(
+      `DELETE FROM "session" WHERE "account_id" = $1 AND ${AUTHENTICATED_BY} = $2
+       RETURNING "id" AS "sessionId", "account_id" AS "accountId"`,
+      [accountId, provider],
     );
-    return ended.map(({ id }) => id);
+    return storeEnds(tx, { sessions, programs: [] }, { actor: 'provider', provider }, now);
   }
 
   async lock(tx: Transaction, key: IdentityKey): Promise<IdentityAccount | null> {

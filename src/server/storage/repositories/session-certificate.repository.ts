@@ -1,23 +1,16 @@
 import { Injectable } from '@nestjs/common';
+import type { EndEvent } from '../../../core/policy/audit-event.js';
 import type { CertificateRecord } from '../../../core/policy/certificate/certificate-record.js';
 import { holdAccounts } from '../account-row.js';
 import { DatabaseService } from '../database.service.js';
+import { deleteGrants } from './programs/program-grant.repository.js';
+import { storeEnds, type SessionOfAccount } from './session-end.repository.js';
 
-const END = `
-  WITH "ended" AS (
-    DELETE FROM "session" WHERE "account_id" = $1 AND "certificate" = $2::jsonb
-    RETURNING "id"),
-  "ended_grant" AS (
-    DELETE FROM "program_grant" WHERE "account_id" = $1 AND "certificate" = $2::jsonb
-    RETURNING "id"),
-  "audited_grant" AS (
-    INSERT INTO "audit_event" ("at", "kind", "actor", "account_id", "provider", "reason")
-    SELECT $3, 'program-ended', 'provider', $1, $4, $5 FROM "ended_grant"),
-  "audited" AS (
-    INSERT INTO "audit_event" ("at", "kind", "actor", "account_id", "provider", "reason",
-      "session_id")
-    SELECT $3, 'token-revoked', 'provider', $1, $4, $5, "id" FROM "ended")
-  SELECT "id" FROM "ended" UNION ALL SELECT "id" FROM "ended_grant"`;
+const OF_CERTIFICATE = `"account_id" = $1 AND "certificate" = $2::jsonb`;
+
+const END_SESSIONS = `
+  DELETE FROM "session" WHERE ${OF_CERTIFICATE}
+  RETURNING "id" AS "sessionId", "account_id" AS "accountId"`;
 
 /** The certificates that logins showed, where they are not the one that the identity keeps. */
 @Injectable()
@@ -41,18 +34,23 @@ export class SessionCertificateRepository {
     return found.map(({ certificate }) => certificate);
   }
 
-  /** Ends the account's sessions of one certificate, with their audit events. @returns their ids */
-  async end(
+  /**
+   * Ends the account's sessions of one certificate, and the grants of programs that they approved.
+   * @returns the stored audit events
+   */
+  end(
     { accountId, provider }: { readonly accountId: string; readonly provider: string },
     certificate: CertificateRecord,
     reason: string,
     now: Date,
-  ): Promise<string[]> {
-    const parameters = [accountId, JSON.stringify(certificate), now, provider, reason];
-    const ended = await this.database.transaction(async (tx) => {
+  ): Promise<EndEvent[]> {
+    const parameters = [accountId, JSON.stringify(certificate)];
+    const by = { actor: 'provider', provider, reason } as const;
+    return this.database.transaction(async (tx) => {
       await holdAccounts(tx, [accountId]);
-      return tx.query<{ id: string }>(END, parameters);
+      const programs = await deleteGrants(tx, { where: OF_CERTIFICATE, parameters }, by);
+      const sessions = await tx.query<SessionOfAccount>(END_SESSIONS, parameters);
+      return storeEnds(tx, { sessions, programs }, by, now);
     });
-    return ended.map(({ id }) => id);
   }
 }

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { AuditEvent } from '../../../core/policy/audit-event.js';
+import type { AuditEvent, EndEvent } from '../../../core/policy/audit-event.js';
 import { holdAccounts, nextUpdateSeq } from '../account-row.js';
 import { DatabaseService, type Transaction } from '../database.service.js';
 import { AccountEntity } from '../entities/account.entity.js';
@@ -9,6 +9,11 @@ import { tokenEvent } from './push-token.repository.js';
 
 /** The actor who ends a session, and an administrator's reason. */
 type EndedBy = Pick<AuditEvent, 'actor' | 'reason' | 'address'>;
+
+export interface SessionOfAccount {
+  readonly sessionId: string;
+  readonly accountId: string;
+}
 
 interface SessionEnd {
   readonly isEnded: boolean;
@@ -101,5 +106,25 @@ export async function endSessionsOf(
     await insertAuditEvents(tx, events, now);
     await nextUpdateSeq(tx, accountId);
   }
+  return events;
+}
+
+/**
+ * Stores the ends of sessions, and of programs that ended with them. The sessions come first: backends
+ * get the first event of a transaction as its cause, and a session does not end with a program.
+ * @returns the stored audit events
+ */
+export async function storeEnds(
+  tx: Transaction,
+  {
+    sessions,
+    programs,
+  }: { readonly sessions: readonly SessionOfAccount[]; readonly programs: readonly EndEvent[] },
+  by: Omit<AuditEvent, 'kind' | 'accountId' | 'sessionId'>,
+  now: Date,
+): Promise<EndEvent[]> {
+  const ended = sessions.map((one): EndEvent => ({ kind: 'token-revoked', ...one, ...by }));
+  const events = [...ended, ...programs];
+  await insertAuditEvents(tx, events, now);
   return events;
 }

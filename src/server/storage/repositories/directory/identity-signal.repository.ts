@@ -6,6 +6,7 @@ import { holdAccounts, nextUpdateSeq } from '../../account-row.js';
 import { DatabaseService, type SqlRunner, type Transaction } from '../../database.service.js';
 import { IdentitySignalEntity } from '../../entities/identity-signal.entity.js';
 import { insertAuditEvents } from '../audit.repository.js';
+import { deleteGrants } from '../programs/program-grant.repository.js';
 import { tokenEvent } from '../push-token.repository.js';
 import { AUTHENTICATED_AT, AUTHENTICATED_BY } from '../session.repository.js';
 
@@ -38,17 +39,12 @@ interface NewSignal extends SignalSubject {
   readonly personId?: string;
 }
 
-export interface EndedSession {
-  readonly id: string;
-  readonly accountId: string;
-}
-
 export interface SignalEffect {
   readonly accountId: string;
   readonly seq: number;
   /** The number of the removal of push tokens; null = none was removed. */
   readonly pushTokensSeq: number | null;
-  readonly ended: readonly EndedSession[];
+  /** As they were stored: the change of the identity, and then what ended with it. */
   readonly events: readonly AuditEvent[];
   /** True if the identity admits sessions again, because of a later login. */
   readonly isOutdated: boolean;
@@ -70,22 +66,17 @@ const STORE = `
     RETURNING "is_allowed")
   SELECT (SELECT "is_allowed" FROM "former") AS "former" FROM "stored"`;
 
-/** A trigger ends the grants of programs with a refusal. No refusal is stored where a login came after `$5`. */
-const END = `
-  WITH "ended" AS (
-    DELETE FROM "session" USING "account"
-    WHERE "account"."id" = $1 AND "session"."account_id" = $1
-      AND ($5::timestamptz IS NULL OR ${AUTHENTICATED_AT} < $5)
-      AND ($4 OR ("key_mode" = 'keyless' AND (${AUTHENTICATED_BY} = $2 OR NOT EXISTS (
-        SELECT FROM "identity" WHERE "account_id" = $1
-          AND ("provider", "subject") <> ($2, $3::text)))))
-    RETURNING "session"."id"),
-  "ended_grant" AS (
-    DELETE FROM "program_grant"
-    WHERE "account_id" = $1 AND "authenticated_by" = $2 AND "authenticated_at" < $5
-    RETURNING "id")
-  SELECT "id", $1::uuid AS "accountId", false AS "isGrant" FROM "ended" UNION ALL
-  SELECT "id", $1::uuid AS "accountId", true AS "isGrant" FROM "ended_grant"`;
+const END_SESSIONS = `
+  DELETE FROM "session" USING "account"
+  WHERE "account"."id" = $1 AND "session"."account_id" = $1
+    AND ($5::timestamptz IS NULL OR ${AUTHENTICATED_AT} < $5)
+    AND ($4 OR ("key_mode" = 'keyless' AND (${AUTHENTICATED_BY} = $2 OR NOT EXISTS (
+      SELECT FROM "identity" WHERE "account_id" = $1
+        AND ("provider", "subject") <> ($2, $3::text)))))
+  RETURNING "session"."id" AS "sessionId"`;
+
+/** Grants from before a sign-out that a later login answered. A trigger ends those of any other refusal. */
+const OF_OUTDATED = `"account_id" = $1 AND "authenticated_by" = $2 AND "authenticated_at" < $3`;
 
 /** More identities than this have one e-mail address only by a mistake of their provider. */
 const MOST_OF_A_NAME = 100;
@@ -200,28 +191,28 @@ export class IdentitySignalRepository {
     }
     const { accountId } = identity;
     await holdAccounts(tx, [accountId]);
+    const about = { actor: 'provider', provider, reason, ...origin } as const;
+    const outdated = { where: OF_OUTDATED, parameters: [accountId, provider, endsBefore] };
+    const programs = endsBefore === null ? [] : await deleteGrants(tx, outdated, about);
     const end = [accountId, provider, subject, isRequired, endsBefore];
-    const rows = isAllowed ? [] : await tx.query<EndedSession & { isGrant: boolean }>(END, end);
-    if (endsBefore !== null && rows.length === 0) {
+    const sessions = isAllowed ? [] : await tx.query<{ sessionId: string }>(END_SESSIONS, end);
+    if (endsBefore !== null && sessions.length + programs.length === 0) {
       return null;
     }
-    const ended = rows.filter(({ isGrant }) => !isGrant);
+    const ended = sessions.map(({ sessionId }) => sessionId);
     const removed = await removeTokens(tx, accountId, ended);
-    const about = { actor: 'provider', accountId, provider, reason, ...origin } as const;
     const events: AuditEvent[] = [
       { ...event, actor: 'provider', accountId, provider, subject, ...origin },
       ...ended.map(
-        ({ id: sessionId }) => ({ ...about, kind: 'token-revoked', sessionId }) as const,
+        (sessionId) => ({ ...about, accountId, kind: 'token-revoked', sessionId }) as const,
       ),
-      ...rows.flatMap(({ isGrant }) =>
-        isGrant ? [{ ...about, kind: 'program-ended' } as const] : [],
-      ),
-      ...removed.map((token) => tokenEvent('push-token-removed', token, about)),
+      ...programs,
+      ...removed.map((token) => tokenEvent('push-token-removed', token, { ...about, accountId })),
     ];
     await insertAuditEvents(tx, events, now);
     const seq = await nextUpdateSeq(tx, accountId);
     const pushTokensSeq = removed.length === 0 ? null : await nextUpdateSeq(tx, accountId);
-    return { accountId, seq, pushTokensSeq, ended, events, isOutdated: endsBefore !== null };
+    return { accountId, seq, pushTokensSeq, events, isOutdated: endsBefore !== null };
   }
 }
 
@@ -229,12 +220,12 @@ export class IdentitySignalRepository {
 async function removeTokens(
   tx: Transaction,
   accountId: string,
-  ended: readonly EndedSession[],
+  sessionIds: readonly string[],
 ): Promise<string[]> {
   const removed = await tx.query<{ token: string }>(
     `DELETE FROM "push_token" WHERE "account_id" = $1 AND "session_id" = ANY($2::uuid[])
      RETURNING "token"`,
-    [accountId, ended.map(({ id }) => id)],
+    [accountId, sessionIds],
   );
   return removed.map(({ token }) => token);
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { Random } from '../../../../common/runtime/random.js';
-import type { AuditEvent } from '../../../../core/policy/audit-event.js';
+import type { AuditEvent, EndEvent, SignalOrigin } from '../../../../core/policy/audit-event.js';
 import { MAX_GRANTS } from '../../../../core/policy/programs/programs.js';
 import { accountRow, holdAccounts, nextUpdateSeq } from '../../account-row.js';
 import { DatabaseService, type Transaction } from '../../database.service.js';
@@ -68,14 +68,21 @@ export interface GrantCount extends Pick<ListedGrant, 'resourceServer' | 'kind'>
 /** The program that a grant is for. */
 export type GrantedTo = Pick<ListedGrant, 'resourceServer' | 'clientId'>;
 
-export type EndedGrantEvent = AuditEvent & { readonly accountId: string };
+/** The actor who ends a grant, and the reason. A provider has a name, and its signal an origin. */
+export type GrantEndedBy = SignalOrigin &
+  Pick<AuditEvent, 'actor' | 'reason' | 'address' | 'provider'>;
 
-/** The actor who ends a grant, and the reason. */
-export type GrantEndedBy = Pick<AuditEvent, 'actor' | 'reason' | 'address'>;
+/** Grants by SQL, with its parameters. */
+interface GrantCondition {
+  readonly where: string;
+  readonly parameters: readonly unknown[];
+}
+
+const endOfCertificate = (table: 'session' | 'program_grant'): string =>
+  `to_timestamp(("${table}"."certificate" #>> '{facts,validity,notAfter}')::float8 / 1000)`;
 
 /** A certificate that vouches for the session ends the grant with it (contract, Programs). */
-const LATEST = `LEAST($12::timestamptz,
-  to_timestamp(("session"."certificate" #>> '{facts,validity,notAfter}')::float8 / 1000))`;
+const LATEST = `LEAST($12::timestamptz, ${endOfCertificate('session')})`;
 
 const ADD = `
   INSERT INTO "program_grant" ("id", "account_id", "session_id", "resource_server", "client_id",
@@ -96,11 +103,9 @@ const ENDED = `"account_id" AS "accountId", "resource_server" AS "resourceServer
   "code_used_at" IS NOT NULL AS "isUsed"`;
 
 /** The grant that was unused longest ends. */
-const END_SURPLUS = `
-  DELETE FROM "program_grant" WHERE "id" IN (
-    SELECT "id" FROM "program_grant" WHERE "account_id" = $1
-    ORDER BY "last_used_at" DESC, "id" OFFSET ${MAX_GRANTS})
-  RETURNING ${ENDED}`;
+const SURPLUS = `
+  "id" IN (SELECT "id" FROM "program_grant" WHERE "account_id" = $1
+    ORDER BY "last_used_at" DESC, "id" OFFSET ${MAX_GRANTS})`;
 
 const LIST = `
   SELECT "id", "resource_server" AS "resourceServer", "client_id" AS "clientId",
@@ -124,11 +129,11 @@ const COUNT = `
   FROM "program_grant" WHERE "expires_at" > now() AND "code_used_at" IS NOT NULL
   GROUP BY "resource_server", "kind"`;
 
-const DELETE_EXPIRED = `
-  DELETE FROM "program_grant" WHERE "id" IN (
-    SELECT "id" FROM "program_grant" WHERE "expires_at" <= $1
-    ORDER BY "expires_at" LIMIT 1000 FOR UPDATE SKIP LOCKED)
-  RETURNING ${ENDED}`;
+const EXPIRED = `
+  "id" IN (SELECT "id" FROM "program_grant" WHERE "expires_at" <= $1
+    ORDER BY "expires_at" LIMIT 1000 FOR UPDATE SKIP LOCKED)`;
+
+const OF_CERTIFICATE = `${endOfCertificate('program_grant')} <= "expires_at"`;
 
 type ListedRow = Omit<ListedGrant, 'createdAt' | 'lastUsedAt' | 'expiresAt'> &
   Readonly<Record<'createdAt' | 'lastUsedAt' | 'expiresAt', Date>>;
@@ -167,13 +172,13 @@ export class ProgramGrantRepository {
       kind,
     ]);
     const { grantedUntil } = accountRow(added);
-    const surplus = await tx.query<EndedRow>(END_SURPLUS, [accountId]);
     const about = { accountId, actor: 'user', sessionId, address: grant.address } as const;
     const program = kind === 'file' ? `${clientId} (${clientName})` : clientId;
     const detail = `${program} at ${resourceServer}: ${grant.scopes.join(' ')}`;
     const event: AuditEvent = { kind: 'program-approved', ...about, detail };
-    await insertAuditEvents(tx, [event], now);
-    const ended = await storeEnds(tx, surplus, 'limit', now);
+    const surplus = { where: SURPLUS, parameters: [accountId] };
+    const ended = await deleteGrants(tx, surplus, { actor: 'system', reason: 'limit' });
+    await insertAuditEvents(tx, [event, ...ended], now);
     const seq = await nextUpdateSeq(tx, accountId);
     return { id, grantedUntil, event, ended, seq };
   }
@@ -216,15 +221,12 @@ export class ProgramGrantRepository {
    * Ends the grants that are not accepted any more.
    * @returns the stored audit events
    */
-  async endUnaccepted(
-    isAccepted: (grant: GrantedTo) => boolean,
-    now: Date,
-  ): Promise<EndedGrantEvent[]> {
+  async endUnaccepted(isAccepted: (grant: GrantedTo) => boolean, now: Date): Promise<EndEvent[]> {
     const granted = await this.database.query<GrantedTo>(
       `SELECT DISTINCT "resource_server" AS "resourceServer", "client_id" AS "clientId"
        FROM "program_grant"`,
     );
-    const ended: EndedGrantEvent[] = [];
+    const ended: EndEvent[] = [];
     for (const one of granted.filter((each) => !isAccepted(each))) {
       ended.push(...(await this.endAllOf(one, now)));
     }
@@ -232,14 +234,21 @@ export class ProgramGrantRepository {
   }
 
   /** @returns the stored audit events: a code that was never used leaves none */
-  deleteExpired(now: Date): Promise<EndedGrantEvent[]> {
+  deleteExpired(now: Date): Promise<EndEvent[]> {
     return this.database.transaction(async (tx) => {
-      const expired = await tx.query<EndedRow>(DELETE_EXPIRED, [now]);
-      return storeEnds(tx, expired, 'grant-expired', now);
+      const parameters = [now];
+      const ofCertificate = { where: `${EXPIRED} AND ${OF_CERTIFICATE}`, parameters };
+      const others = { where: EXPIRED, parameters };
+      const ended = [
+        ...(await deleteGrants(tx, ofCertificate, { actor: 'system', reason: 'expired' })),
+        ...(await deleteGrants(tx, others, { actor: 'system', reason: 'grant-expired' })),
+      ];
+      await insertAuditEvents(tx, ended, now);
+      return ended;
     });
   }
 
-  private endAllOf({ resourceServer, clientId }: GrantedTo, now: Date): Promise<EndedGrantEvent[]> {
+  private endAllOf({ resourceServer, clientId }: GrantedTo, now: Date): Promise<EndEvent[]> {
     const isOf = `"resource_server" = $1 AND "client_id" = $2`;
     return this.database.transaction(async (tx) => {
       const owners = await tx.query<{ id: string }>(
@@ -248,12 +257,16 @@ export class ProgramGrantRepository {
       );
       const ids = owners.map(({ id }) => id);
       await holdAccounts(tx, ids);
-      const ended = await tx.query<EndedRow>(
-        `DELETE FROM "program_grant" WHERE ${isOf} AND "account_id" = ANY($3::uuid[])
-         RETURNING ${ENDED}`,
-        [resourceServer, clientId, ids],
+      const ended = await deleteGrants(
+        tx,
+        {
+          where: `${isOf} AND "account_id" = ANY($3::uuid[])`,
+          parameters: [resourceServer, clientId, ids],
+        },
+        { actor: 'system', reason: 'configuration' },
       );
-      return storeEnds(tx, ended, 'configuration', now);
+      await insertAuditEvents(tx, ended, now);
+      return ended;
     });
   }
 }
@@ -277,24 +290,24 @@ export async function endGrant(
   return event;
 }
 
-/** Stores the ends of grants whose code was used. */
-async function storeEnds(
+/**
+ * Ends grants. Call it with their accounts locked, and before the sessions that approved them end: a
+ * trigger ends those grants without an event of their own.
+ * @returns the events to store: a code that was never used leaves none
+ */
+export async function deleteGrants(
   tx: Transaction,
-  ended: readonly EndedRow[],
-  reason: string,
-  now: Date,
-): Promise<EndedGrantEvent[]> {
-  const events = ended
-    .filter(({ isUsed }) => isUsed)
-    .map((one) => eventOf(one, { actor: 'system', reason }));
-  await insertAuditEvents(tx, events, now);
-  return events;
+  { where, parameters }: GrantCondition,
+  by: GrantEndedBy,
+): Promise<EndEvent[]> {
+  const ended = await tx.query<EndedRow>(
+    `DELETE FROM "program_grant" WHERE ${where} RETURNING ${ENDED}`,
+    [...parameters],
+  );
+  return ended.filter(({ isUsed }) => isUsed).map((one) => eventOf(one, by));
 }
 
-function eventOf(
-  { accountId, program, resourceServer }: EndedRow,
-  by: GrantEndedBy,
-): EndedGrantEvent {
+function eventOf({ accountId, program, resourceServer }: EndedRow, by: GrantEndedBy): EndEvent {
   const detail = `${program} at ${resourceServer}`;
   return { kind: 'program-ended', accountId, ...by, detail };
 }

@@ -1,16 +1,17 @@
 import { createHash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { In, MoreThan } from 'typeorm';
-import type { SignalOrigin } from '../../../../core/policy/audit-event.js';
+import type { EndEvent, SignalOrigin } from '../../../../core/policy/audit-event.js';
 import type { SubjectName } from '../../../../core/policy/eligibility/subject-identifier.js';
 import { holdAccounts } from '../../account-row.js';
 import { DatabaseService, type Transaction } from '../../database.service.js';
 import { SessionEntity } from '../../entities/session.entity.js';
 import {
   IdentitySignalRepository,
-  type EndedSession,
   type SignalEffect,
 } from '../directory/identity-signal.repository.js';
+import { deleteGrants } from '../programs/program-grant.repository.js';
+import { storeEnds, type SessionOfAccount } from '../session-end.repository.js';
 import { DUE_NOW } from '../identity-due.repository.js';
 import { hashOfProviderSession } from '../session.repository.js';
 import { keepSignOut, lockSignOuts } from './waiting-sign-outs.js';
@@ -23,8 +24,8 @@ interface LogoutRequest {
   readonly issuer: string;
 }
 
-export const LOGOUT_REASON = 'backchannel-logout';
-export const SIGN_OUT_REASON = 'universal-logout';
+const LOGOUT_REASON = 'backchannel-logout';
+const SIGN_OUT_REASON = 'universal-logout';
 
 interface SignOutRequest {
   readonly tokenId: string;
@@ -51,22 +52,9 @@ const USE = `
     WHERE "provider" = $3 AND "subject" = $4::text AND EXISTS (SELECT FROM "used_token") RETURNING 1)
   SELECT (SELECT count(*)::int FROM "due_identity") AS "due" FROM "used_token"`;
 
-const END = `
-  WITH "ended" AS (
-    DELETE FROM "session" WHERE "provider_session" = $1 RETURNING "id", "account_id"),
-  "ended_grant" AS (
-    DELETE FROM "program_grant" WHERE "provider_session" = $1 RETURNING "id", "account_id"),
-  "audited_grant" AS (
-    INSERT INTO "audit_event" ("at", "kind", "actor", "account_id", "provider", "reason",
-      "issuer", "signal_txn")
-    SELECT $2, 'program-ended', 'provider', "account_id", $3, $4, $5, $6 FROM "ended_grant"),
-  "audited" AS (
-    INSERT INTO "audit_event" ("at", "kind", "actor", "account_id", "provider", "reason",
-      "session_id", "issuer", "signal_txn")
-    SELECT $2, 'token-revoked', 'provider', "account_id", $3, $4, "id", $5, $6
-    FROM "ended")
-  SELECT "id", "account_id" AS "accountId" FROM "ended" UNION ALL
-  SELECT "id", "account_id" AS "accountId" FROM "ended_grant"`;
+const END_SESSIONS = `
+  DELETE FROM "session" WHERE "provider_session" = $1
+  RETURNING "id" AS "sessionId", "account_id" AS "accountId"`;
 
 @Injectable()
 export class ProviderLogoutRepository {
@@ -86,7 +74,7 @@ export class ProviderLogoutRepository {
     { tokenId, subject, providerSession, issuer }: LogoutRequest,
     expiresAt: Date,
     now: Date,
-  ): Promise<{ readonly due: number; readonly ended: readonly EndedSession[] } | null> {
+  ): Promise<{ readonly due: number; readonly ended: readonly EndEvent[] } | null> {
     const tokenHash = tokenHashOf(provider, tokenId);
     return this.database.transaction(async (tx) => {
       const parameters = [tokenHash, expiresAt, provider, subject];
@@ -166,21 +154,26 @@ export function tokenHashOf(...parts: readonly string[]): Buffer {
   return createHash('sha256').update(JSON.stringify(parts)).digest();
 }
 
-/** Ends the sessions and grants that are part of the provider's, or were vouched for by one that is. */
+/**
+ * Ends the sessions and grants that are part of the provider's, or were vouched for by one that is.
+ * @returns the stored audit events
+ */
 export async function endProviderSession(
   tx: Transaction,
   { provider, providerSession, reason, now, origin }: EndOfProviderSession,
-): Promise<EndedSession[]> {
-  const hash = hashOfProviderSession(provider, providerSession);
+): Promise<EndEvent[]> {
+  const parameters = [hashOfProviderSession(provider, providerSession)];
   const owners = await tx.query<{ id: string }>(
     `SELECT "account_id" AS "id" FROM "session" WHERE "provider_session" = $1 UNION
      SELECT "account_id" AS "id" FROM "program_grant" WHERE "provider_session" = $1`,
-    [hash],
+    parameters,
   );
   await holdAccounts(
     tx,
     owners.map(({ id }) => id),
   );
-  const { issuer = null, signalTxn = null } = origin;
-  return tx.query<EndedSession>(END, [hash, now, provider, reason, issuer, signalTxn]);
+  const by = { actor: 'provider', provider, reason, ...origin } as const;
+  const programs = await deleteGrants(tx, { where: '"provider_session" = $1', parameters }, by);
+  const sessions = await tx.query<SessionOfAccount>(END_SESSIONS, parameters);
+  return storeEnds(tx, { sessions, programs }, by, now);
 }

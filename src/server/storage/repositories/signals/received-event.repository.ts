@@ -1,12 +1,11 @@
 import { Injectable } from '@nestjs/common';
-import type { AuditEvent, SignalOrigin } from '../../../../core/policy/audit-event.js';
+import type { AuditEvent, EndEvent, SignalOrigin } from '../../../../core/policy/audit-event.js';
 import type { EventEffect } from '../../../../core/policy/eligibility/security-events.js';
 import type { SubjectName } from '../../../../core/policy/eligibility/subject-identifier.js';
 import { DatabaseService, type Transaction } from '../../database.service.js';
 import { insertAuditEvents } from '../audit.repository.js';
 import {
   IdentitySignalRepository,
-  type EndedSession,
   type SignalEffect,
 } from '../directory/identity-signal.repository.js';
 import {
@@ -51,8 +50,8 @@ export type EventOutcome =
 export interface EventResult {
   readonly outcome: EventOutcome;
   readonly effects: readonly SignalEffect[];
-  /** Sessions that were part of the provider's. */
-  readonly ended: readonly EndedSession[];
+  /** Stored ends of sessions and programs that were part of the provider's session. */
+  readonly ended: readonly EndEvent[];
   /** The number of identities that became due. */
   readonly due: number;
   /** Stored events that belong to none of the above. */
