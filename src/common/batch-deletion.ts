@@ -1,7 +1,10 @@
 import { Logger, type BeforeApplicationShutdown } from '@nestjs/common';
+import { Interval } from '@nestjs/schedule';
 import { isUnavailable } from './errors.js';
 
-/** Deletes in short statements until no row is left. A job extends it with its own interval. */
+const EVERY_MS = 60_000;
+
+/** Deletes each minute in short statements until no row is left. Jobs extend it. */
 export class BatchDeletion implements BeforeApplicationShutdown {
   private running: Promise<void> | null = null;
   private isStopping = false;
@@ -13,6 +16,7 @@ export class BatchDeletion implements BeforeApplicationShutdown {
   ) {}
 
   /** Starts a run, or joins the running one. Never rejects. */
+  @Interval(EVERY_MS)
   async run(): Promise<void> {
     this.running ??= this.runOnce().finally(() => (this.running = null));
     await this.running;

@@ -1,11 +1,8 @@
 import { Injectable, Logger } from '@nestjs/common';
-import { Interval } from '@nestjs/schedule';
 import { BatchDeletion } from '../../common/batch-deletion.js';
 import { Clock } from '../../common/runtime/clock.js';
 import { RequestRetentionRepository } from '../storage/repositories/approvals/request-retention.repository.js';
 import { RequestNewsService } from './request-news.service.js';
-
-const EVERY_MS = 60_000;
 
 /** Drops the content of expired requests. */
 @Injectable()
@@ -17,10 +14,5 @@ export class RequestRetentionJob extends BatchDeletion {
       return isMore;
     };
     super(deleteBatch, new Logger(RequestRetentionJob.name));
-  }
-
-  @Interval(EVERY_MS)
-  tick(): Promise<void> {
-    return this.run();
   }
 }

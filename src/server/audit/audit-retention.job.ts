@@ -1,12 +1,10 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import type { ConfigType } from '@nestjs/config';
-import { Interval } from '@nestjs/schedule';
 import { BatchDeletion } from '../../common/batch-deletion.js';
 import { Clock } from '../../common/runtime/clock.js';
 import { auditConfig } from '../config/metrics.config.js';
 import { AuditRepository } from '../storage/repositories/audit.repository.js';
 
-const EVERY_MS = 600_000;
 const DAY_MS = 86_400_000;
 
 @Injectable()
@@ -21,10 +19,5 @@ export class AuditRetentionJob extends BatchDeletion {
       const isMore = await events.deleteUntil(daysAgo(audit.retentionDays));
       return (await events.deleteRefusalsUntil(daysAgo(audit.refusedLoginsDays))) || isMore;
     }, new Logger(AuditRetentionJob.name));
-  }
-
-  @Interval(EVERY_MS)
-  tick(): Promise<void> {
-    return this.run();
   }
 }

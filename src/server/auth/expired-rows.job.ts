@@ -1,19 +1,11 @@
 import { Injectable, Logger } from '@nestjs/common';
-import { Interval } from '@nestjs/schedule';
 import { BatchDeletion } from '../../common/batch-deletion.js';
 import { Clock } from '../../common/runtime/clock.js';
 import { ExpiredRowsRepository } from '../storage/repositories/expired-rows.repository.js';
-
-const EVERY_MS = 60_000;
 
 @Injectable()
 export class ExpiredRowsJob extends BatchDeletion {
   constructor(rows: ExpiredRowsRepository, clock: Clock) {
     super(() => rows.deleteBatch(new Date(clock.now())), new Logger(ExpiredRowsJob.name));
-  }
-
-  @Interval(EVERY_MS)
-  tick(): Promise<void> {
-    return this.run();
   }
 }

@@ -1,12 +1,10 @@
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
-import { Interval } from '@nestjs/schedule';
 import { BatchDeletion } from '../../common/batch-deletion.js';
 import { isUnavailable } from '../../common/errors.js';
 import { EventRetentionRepository } from '../storage/repositories/oauth/event-retention.repository.js';
 import { StorageLifecycleService } from '../storage/storage-lifecycle.service.js';
 import { STREAM_BOUNDS } from './stream-bounds.js';
 
-const EVERY_MS = 60_000;
 const EVENT_BOUNDS = {
   keptMs: 3_600_000,
   maxEvents: 100_000,
@@ -25,11 +23,6 @@ export class EventRetentionJob extends BatchDeletion implements OnModuleInit {
 
   onModuleInit(): void {
     this.storage.beforeReady(() => this.adopt());
-  }
-
-  @Interval(EVERY_MS)
-  tick(): Promise<void> {
-    return this.run();
   }
 
   private async adopt(): Promise<void> {
