@@ -1,4 +1,4 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { timingSafeEqual } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import {
@@ -12,6 +12,7 @@ import type { ConfigType } from '@nestjs/config';
 import { HttpAdapterHost } from '@nestjs/core';
 import type { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { FastifyInstance } from 'fastify';
+import { sha256 } from '../../common/sha256.js';
 import { bearerTokenFrom } from '../auth/authentication.guard.js';
 import { sendError } from '../http/error.filter.js';
 import { Clock } from '../../common/runtime/clock.js';
@@ -102,7 +103,7 @@ export class MetricsPageService implements OnModuleInit, OnApplicationShutdown {
   /** Compares hashes, so that the time reveals neither content nor length. */
   private async isAllowed(header: string | undefined): Promise<boolean> {
     const token = await this.token.current();
-    return token === null || timingSafeEqual(digest(bearerTokenFrom(header) ?? ''), digest(token));
+    return token === null || timingSafeEqual(sha256(bearerTokenFrom(header) ?? ''), sha256(token));
   }
 
   private measureRequests(server: FastifyInstance): void {
@@ -119,8 +120,4 @@ export class MetricsPageService implements OnModuleInit, OnApplicationShutdown {
       done();
     });
   }
-}
-
-function digest(text: string): Buffer {
-  return createHash('sha256').update(text).digest();
 }

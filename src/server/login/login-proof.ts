@@ -1,5 +1,6 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { timingSafeEqual } from 'node:crypto';
 import { Matches } from 'class-validator';
+import { sha256 } from '../../common/sha256.js';
 
 /** SHA-256 in hex, of a secret that stays with the client that starts a login. */
 export const PROOF_HASH = /^[0-9a-f]{64}$/i;
@@ -10,6 +11,6 @@ export const IsProofHash = (): PropertyDecorator =>
   Matches(PROOF_HASH, { message: PROOF_HASH_MESSAGE });
 
 export function isProofOf(proof: string, proofHash: string): boolean {
-  const hash = createHash('sha256').update(proof).digest();
+  const hash = sha256(proof);
   return timingSafeEqual(hash, Buffer.from(proofHash, 'hex'));
 }

@@ -7,6 +7,13 @@ export type InMilliseconds<Row> = {
       : Row[Name];
 };
 
+/** The row whose {@link inMilliseconds} is `Value`. */
+export type InDates<Value, Times extends keyof Value> = {
+  readonly [Name in keyof Value]: Name extends Times
+    ? Date | Extract<Value[Name], null>
+    : Value[Name];
+};
+
 export function inMilliseconds<Row extends object>(row: Row): InMilliseconds<Row> {
   const fields = Object.entries(row).map(([name, value]: [string, unknown]) => [
     name,

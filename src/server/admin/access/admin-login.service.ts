@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto';
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import type { ConfigType } from '@nestjs/config';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { sha256 } from '../../../common/sha256.js';
 import { RefusedPeopleService } from '../../audit/refused-people.service.js';
 import { AppError, orRefuse } from '../../../common/errors.js';
 import { Runtime } from '../../../common/runtime/runtime.js';
@@ -60,7 +60,7 @@ export class AdminLoginService {
     const url = await provider.authorizationUrl({ ...kept, state }).catch((error: unknown) => {
       throw toRefusal(error, provider.id);
     });
-    const contents: LoginContents = { ...kept, browserHash: hashOf(browser) };
+    const contents: LoginContents = { ...kept, browserHash: sha256(browser).toString('hex') };
     const expiresAt = new Date(clock.now() + LIFETIME_MS);
     await this.flows.add('admin-login', state, contents, expiresAt);
     void reply.setCookie(this.cookie, browser, {
@@ -83,7 +83,7 @@ export class AdminLoginService {
     const search = request.url.slice(request.url.indexOf('?'));
     const state = new URLSearchParams(search).get('state') ?? '';
     const now = new Date(this.runtime.clock.now());
-    const browserHash = hashOf(request.cookies[this.cookie] ?? '');
+    const browserHash = sha256(request.cookies[this.cookie] ?? '').toString('hex');
     const flow = orRefuse(
       await this.flows.takeChecked<LoginContents>('admin-login', state, now, (login) =>
         requireBrowser(login, browserHash),
@@ -153,10 +153,6 @@ function requireBrowser(login: LoginContents, browserHash: string): void {
 function isMember({ groups, memberships }: EligibilityFacts, group: string): boolean {
   const isNamed = groups?.some((one) => composed(one) === composed(group)) === true;
   return isNamed || memberships[group.toLowerCase()] === 'active';
-}
-
-function hashOf(secret: string): string {
-  return createHash('sha256').update(secret).digest('hex');
 }
 
 function toRefusal(error: unknown, provider: string): unknown {

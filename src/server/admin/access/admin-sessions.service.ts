@@ -1,8 +1,8 @@
-import { createHash } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import type { ConfigType } from '@nestjs/config';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
+import { sha256 } from '../../../common/sha256.js';
 import { AuditService } from '../../audit/audit.service.js';
 import { Runtime } from '../../../common/runtime/runtime.js';
 import { adminConfig } from '../../config/admin.config.js';
@@ -70,9 +70,9 @@ export class AdminSessionsService {
     const now = new Date(this.runtime.clock.now());
     const caller = await this.flows.read<AdminCaller>('admin-session', secret, now);
     if (caller === null) {
-      this.accepted.delete(hashOf(secret));
+      this.accepted.delete(sha256(secret).toString('hex'));
     } else {
-      this.accepted.set(hashOf(secret), true);
+      this.accepted.set(sha256(secret).toString('hex'), true);
     }
     return caller;
   }
@@ -80,7 +80,7 @@ export class AdminSessionsService {
   /** A key for the limit of a session that was accepted before; null for any other request. */
   limitKeyOf(request: FastifyRequest): string | null {
     const secret = this.secretOf(request);
-    const hash = secret === undefined ? null : hashOf(secret);
+    const hash = secret === undefined ? null : sha256(secret).toString('hex');
     return hash !== null && this.accepted.has(hash) ? hash : null;
   }
 
@@ -91,10 +91,6 @@ export class AdminSessionsService {
     }
     void reply.clearCookie(this.cookie, { path: '/', secure: this.isSecure });
   }
-}
-
-function hashOf(secret: string): string {
-  return createHash('sha256').update(secret).digest('hex');
 }
 
 export function cookieName(purpose: string, isSecure: boolean): string {

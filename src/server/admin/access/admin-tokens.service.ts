@@ -1,10 +1,11 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { timingSafeEqual } from 'node:crypto';
 import { Inject, Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import type { ConfigType } from '@nestjs/config';
 import { Interval } from '@nestjs/schedule';
 import * as v from 'valibot';
 import { parseJson } from '../../../common/parse-json.js';
 import { PolledFiles } from '../../../common/polled-files.js';
+import { sha256 } from '../../../common/sha256.js';
 import { adminConfig } from '../../config/admin.config.js';
 import { ConfigurationError } from '../../config/environment/configuration-error.js';
 import { readSmallFile } from '../../config/environment/small-file.js';
@@ -61,7 +62,7 @@ export class AdminTokensService implements OnModuleInit {
 
   /** Returns the caller with this token; null for an unknown one. */
   callerWith(token: string): AdminCaller | null {
-    const digest = createHash('sha256').update(token).digest();
+    const digest = sha256(token);
     const found = this.tokens.find((one) => timingSafeEqual(one.digest, digest));
     return found === undefined ? null : { name: found.name, role: found.role, method: 'token' };
   }

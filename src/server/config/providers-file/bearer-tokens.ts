@@ -1,5 +1,6 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { timingSafeEqual } from 'node:crypto';
 import type { Clock } from '../../../common/runtime/clock.js';
+import { sha256 } from '../../../common/sha256.js';
 import { SecretFile } from '../environment/secret-file.js';
 
 const SHORTEST = 32;
@@ -52,18 +53,14 @@ export class BearerTokens {
     clock: Clock,
     { tokenText, tokenFile }: { readonly tokenText: string; readonly tokenFile: string | null },
   ) {
-    const parse = (text: string): readonly Buffer[] => readBearerTokens(text).map(hashOf);
+    const parse = (text: string): readonly Buffer[] => readBearerTokens(text).map(sha256);
     this.hashes = new SecretFile(clock, parse(tokenText), tokenFile, parse);
   }
 
   /** Compares in constant time, with every valid token. */
   async include(token: string): Promise<boolean> {
     const valid = await this.hashes.current();
-    const given = hashOf(token);
+    const given = sha256(token);
     return valid.filter((hash) => timingSafeEqual(hash, given)).length > 0;
   }
-}
-
-function hashOf(token: string): Buffer {
-  return createHash('sha256').update(token).digest();
 }

@@ -1,5 +1,10 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
-import type { DirectoryEmail } from '../repositories/directory/directory-person.repository.js';
+
+interface DirectoryEmail {
+  readonly value: string;
+  readonly type?: string;
+  readonly primary?: boolean;
+}
 
 /** A person that the directory of a provider reports by SCIM, for deprovisioning alone. */
 @Entity('directory_person')

@@ -8,13 +8,13 @@ export class SignalStreamEntity {
   /** A stream of another transmitter than the configured one is ignored. */
   @Column('text') transmitter!: string;
   @Column('text') streamId!: string;
-  @Column('text', { array: true }) audiences!: string[];
+  @Column('text', { array: true }) audiences!: readonly string[];
 
   /** The address that is polled; null = the transmitter pushes. */
   @Column('text', { nullable: true }) pollUrl!: string | null;
 
-  /** `enabled`, `paused`, `disabled`, or `missing` where the transmitter does not know it any more. */
-  @Column('text') status!: string;
+  /** SSF 1.0, 8.1.2; `missing`: the transmitter does not know the stream any more. */
+  @Column('text') status!: 'enabled' | 'paused' | 'disabled' | 'missing';
   @Column('text', { nullable: true }) reason!: string | null;
 
   /** The transmitter repeats it in its verification events. */

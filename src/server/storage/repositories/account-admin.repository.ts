@@ -8,7 +8,6 @@ import type {
   OperatorName,
   StoredAuditEvent,
 } from '../../../core/policy/audit-event.js';
-import type { AccountMode, KeyMode } from '../../../core/policy/operator-policy.js';
 import type { KnownIdentity } from '../../../core/policy/findings/policy-plan.js';
 import { DatabaseService, type Transaction } from '../database.service.js';
 import { AccountEntity } from '../entities/account.entity.js';
@@ -17,13 +16,11 @@ import { removeAccount } from './account.repository.js';
 import { insertAuditEvents } from './audit.repository.js';
 import { clearRefusals, signalsOfAccounts } from './directory/identity-signal.repository.js';
 import { endSessionsOf } from './session-end.repository.js';
+import { inMilliseconds, type InMilliseconds } from '../milliseconds.js';
 
-export interface AdministeredAccount {
-  readonly id: string;
-  readonly createdAt: number;
-  readonly keyMode: KeyMode;
-  readonly encryptionMode: AccountMode;
-  readonly disabledAt: number | null;
+export interface AdministeredAccount extends InMilliseconds<
+  Pick<AccountEntity, keyof typeof SHOWN>
+> {
   readonly identities: readonly AdministeredIdentity[];
 }
 
@@ -151,14 +148,10 @@ export class AccountAdminRepository {
       this.database,
       accounts.map(({ id }) => id),
     );
-    return accounts.map(({ id, createdAt, keyMode, encryptionMode, disabledAt }) => ({
-      id,
-      createdAt: createdAt.getTime(),
-      keyMode,
-      encryptionMode,
-      disabledAt: disabledAt?.getTime() ?? null,
+    return accounts.map((account) => ({
+      ...inMilliseconds(account),
       identities: identities
-        .filter(({ accountId }) => accountId === id)
+        .filter(({ accountId }) => accountId === account.id)
         .map((identity) => ({ ...toAdministered(identity), ...signals.get(identity.id) })),
     }));
   }

@@ -5,6 +5,7 @@ import { DatabaseService, type SqlRunner, type Transaction } from '../database.s
 import { AccountEntity } from '../entities/account.entity.js';
 import { ContentAtRestService, type ContentForm } from '../sealing/content-at-rest.service.js';
 import { accountRow, nextUpdateSeq } from '../account-row.js';
+import { inMilliseconds, type InDates } from '../milliseconds.js';
 
 /** Facts of an account that decide how its content is stored. */
 export interface ContentOwner {
@@ -131,7 +132,6 @@ interface SettingsRow {
 }
 
 async function readOwner(runner: SqlRunner, sql: string, accountId: string): Promise<ContentOwner> {
-  type Row = Omit<ContentOwner, 'modeChangedAt'> & { readonly modeChangedAt: Date };
-  const row = accountRow((await runner.query<Row>(sql, [accountId]))[0]);
-  return { ...row, modeChangedAt: row.modeChangedAt.getTime() };
+  type Row = InDates<ContentOwner, 'modeChangedAt'>;
+  return inMilliseconds(accountRow((await runner.query<Row>(sql, [accountId]))[0]));
 }

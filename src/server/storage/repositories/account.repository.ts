@@ -6,7 +6,7 @@ import type { AuditEvent } from '../../../core/policy/audit-event.js';
 import type { Eligibility } from '../../../core/policy/eligibility/eligibility.js';
 import type { EligibilityStatus } from '../../../core/policy/eligibility/eligibility.js';
 import { judgeSignals, type SignalDecision } from '../../../core/policy/eligibility/signals.js';
-import type { AccountMode, KeyMode } from '../../../core/policy/operator-policy.js';
+import type { AccountMode } from '../../../core/policy/operator-policy.js';
 import { DatabaseService, type Transaction } from '../database.service.js';
 import { AccountEntity } from '../entities/account.entity.js';
 import { IdentityEntity } from '../entities/identity.entity.js';
@@ -19,6 +19,7 @@ import {
   sessionsFrom,
   type NewSession,
 } from './session.repository.js';
+import { inMilliseconds, type InMilliseconds } from '../milliseconds.js';
 
 export interface AccountForLogin {
   readonly id: string;
@@ -32,11 +33,9 @@ interface IdentityProfile {
   readonly connectedAt: number;
 }
 
-export interface AccountProfile {
-  readonly id: string;
-  readonly createdAt: number;
-  readonly keyMode: KeyMode;
-  readonly encryptionMode: AccountMode;
+export interface AccountProfile extends InMilliseconds<
+  Pick<AccountEntity, 'id' | 'createdAt' | 'keyMode' | 'encryptionMode'>
+> {
   readonly identities: readonly IdentityProfile[];
 }
 
@@ -88,12 +87,8 @@ export class AccountRepository {
       order: { connectedAt: 'ASC' },
     });
     const signals = await signalsOfAccounts(this.database, [accountId]);
-    const { id, createdAt, keyMode, encryptionMode } = account;
     return {
-      id,
-      createdAt: createdAt.getTime(),
-      keyMode,
-      encryptionMode,
+      ...inMilliseconds(account),
       identities: identities.map((identity) =>
         toIdentityProfile(identity, signals.get(identity.id)),
       ),

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DatabaseService } from '../database.service.js';
+import { inMilliseconds, type InDates } from '../milliseconds.js';
 
 /** Rows that are counted exactly; above it, a count is "at least" or the planner's estimate. */
 export const COUNTED = 100_000;
@@ -88,14 +89,8 @@ export class AdministrationCountsRepository {
     providers: readonly string[],
     overdueMs: number,
   ): Promise<ReadonlyMap<string, DueCounts>> {
-    const rows = await this.database.query<
-      Omit<DueCounts, 'oldestDueAt'> & { readonly id: string; readonly oldestDueAt: Date | null }
-    >(DUE, [providers, overdueMs]);
-    return new Map(
-      rows.map(({ id, oldestDueAt, ...counts }) => [
-        id,
-        { ...counts, oldestDueAt: oldestDueAt?.getTime() ?? null },
-      ]),
-    );
+    type Row = InDates<DueCounts, 'oldestDueAt'> & { readonly id: string };
+    const rows = await this.database.query<Row>(DUE, [providers, overdueMs]);
+    return new Map(rows.map(({ id, ...counts }) => [id, inMilliseconds(counts)]));
   }
 }

@@ -17,27 +17,18 @@ import { IdentityEntity } from '../entities/identity.entity.js';
 import { IdentityCredentialsService } from '../sealing/identity-credentials.service.js';
 
 /** An identity that only this process may re-check, until its lease ends. */
-export interface LeasedIdentity {
-  readonly id: string;
-  readonly accountId: string;
-  readonly provider: string;
-  readonly subject: string;
-  /** null = stored before issuers were stored. */
-  readonly issuer: string | null;
-  readonly login: string | null;
+export interface LeasedIdentity extends Readonly<Pick<IdentityEntity, LeasedColumn>> {
   readonly record: EligibilityRecord;
   readonly dueAt: number;
   /** Milliseconds until `dueAt` by the database's clock; 0 = it is due. */
   readonly dueInMs: number;
-  /** Sealed; see {@link IdentityDueRepository.openCredentials}. */
-  readonly credentials: Buffer | null;
-  /** The provider's last answer; null = none yet. */
-  readonly facts: EligibilityFacts | null;
-  /** null = not a certificate, or linked before certificates were stored. */
-  readonly certificate: CertificateRecord | null;
   /** Identifies this lease: a worker with an older one can store nothing. */
   readonly leaseUntil: Date;
 }
+
+type LeasedColumn =
+  | ('id' | 'accountId' | 'provider' | 'subject' | 'issuer' | 'login')
+  | ('credentials' | 'facts' | 'certificate');
 
 export interface AnsweredIdentity extends Pick<LeasedIdentity, 'id' | 'subject' | 'facts'> {
   readonly status: EligibilityStatus;

@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { Random } from '../../../common/runtime/random.js';
+import { sha256 } from '../../../common/sha256.js';
 import type { AuditEvent, OperatorName } from '../../../core/policy/audit-event.js';
 import type { AccountMode } from '../../../core/policy/operator-policy.js';
 import { DatabaseService } from '../database.service.js';
@@ -12,6 +12,7 @@ import {
   sessionsFrom,
   type NewSession,
 } from './session.repository.js';
+import { inMilliseconds, type InMilliseconds } from '../milliseconds.js';
 
 export interface NewInvitation {
   readonly uses: number;
@@ -20,16 +21,7 @@ export interface NewInvitation {
 }
 
 /** An invitation without its code, which is not stored. Times are Unix milliseconds. */
-export interface ListedInvitation {
-  readonly id: string;
-  readonly note: string | null;
-  readonly uses: number;
-  readonly used: number;
-  readonly createdBy: string;
-  readonly createdAt: number;
-  readonly expiresAt: number;
-  readonly revokedAt: number | null;
-}
+export type ListedInvitation = InMilliseconds<Omit<InvitationEntity, 'codeHash'>>;
 
 export interface InvitationPosition {
   readonly createdAt: number;
@@ -97,7 +89,7 @@ export class InvitationRepository {
   ): Promise<string> {
     const id = this.random.uuid();
     await this.database.transaction(async (tx) => {
-      const row = { id, codeHash: hashOf(code), note, uses, createdBy: actor };
+      const row = { id, codeHash: sha256(code), note, uses, createdBy: actor };
       await tx.manager.insert(InvitationEntity, { ...row, createdAt: now, expiresAt });
       const event: AuditEvent = {
         kind: 'invitation-created',
@@ -129,7 +121,7 @@ export class InvitationRepository {
       session.createdAt,
       publicKey,
       encryptionMode,
-      hashOf(code),
+      sha256(code),
       ...sessionParameters([session]),
     ]);
     return account ?? null;
@@ -140,10 +132,7 @@ export class InvitationRepository {
    * @param after `next` of the previous page
    */
   async page(after: InvitationPosition | null, limit: number): Promise<InvitationPage> {
-    const rows = await this.database.query<
-      Omit<ListedInvitation, 'createdAt' | 'expiresAt' | 'revokedAt'> &
-        Pick<InvitationEntity, 'createdAt' | 'expiresAt' | 'revokedAt'>
-    >(
+    const rows = await this.database.query<Omit<InvitationEntity, 'codeHash'>>(
       `SELECT "id", "note", "uses", "used", "created_by" AS "createdBy",
          "created_at" AS "createdAt", "expires_at" AS "expiresAt", "revoked_at" AS "revokedAt"
        FROM "invitation"
@@ -151,12 +140,7 @@ export class InvitationRepository {
        ORDER BY "created_at" DESC, "id" DESC LIMIT $3`,
       [after && new Date(after.createdAt), after?.id ?? null, limit + 1],
     );
-    const invitations = rows.slice(0, limit).map((row) => ({
-      ...row,
-      createdAt: row.createdAt.getTime(),
-      expiresAt: row.expiresAt.getTime(),
-      revokedAt: row.revokedAt?.getTime() ?? null,
-    }));
+    const invitations = rows.slice(0, limit).map(inMilliseconds);
     const last = rows.length > limit ? invitations.at(-1) : undefined;
     return {
       invitations,
@@ -186,8 +170,4 @@ export class InvitationRepository {
       return 'done';
     });
   }
-}
-
-function hashOf(code: string): Buffer {
-  return createHash('sha256').update(code).digest();
 }

@@ -1,11 +1,7 @@
-import { createHash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
+import { sha256 } from '../../../common/sha256.js';
 import { DatabaseService, type SqlRunner, type Transaction } from '../database.service.js';
-import {
-  BrokenSealError,
-  SealedBoxService,
-  type SealPurpose,
-} from '../sealing/sealed-box.service.js';
+import { SealedBoxService, type SealPurpose } from '../sealing/sealed-box.service.js';
 
 const KEYS = {
   login_challenge: 'challenge',
@@ -73,7 +69,7 @@ export class ExternalFlowRepository {
 
   async add(kind: Kind, secret: string, contents: object, expiresAt: Date): Promise<void> {
     const table = TABLES[kind];
-    const hash = hashOf(secret);
+    const hash = sha256(secret);
     const sealed = this.box.seal(kind, hash.toString('hex'), JSON.stringify(contents));
     await this.database.query(
       `INSERT INTO "${table}" ("${KEYS[table]}", "contents", "expires_at") VALUES ($1, $2, $3)`,
@@ -91,7 +87,7 @@ export class ExternalFlowRepository {
     now: Date,
     tx?: Transaction,
   ): Promise<Contents | null> {
-    const hash = hashOf(secret);
+    const hash = sha256(secret);
     const taken = await takeOnce<{ readonly contents: Buffer }>(
       tx ?? this.database,
       TABLES[kind],
@@ -104,7 +100,7 @@ export class ExternalFlowRepository {
 
   /** @returns as {@link take} */
   async read<Contents>(kind: Kind, secret: string, now: Date): Promise<Contents | null> {
-    const hash = hashOf(secret);
+    const hash = sha256(secret);
     const table = TABLES[kind];
     const [found] = await this.database.query<{ contents: Buffer }>(
       `SELECT "contents" FROM "${table}" WHERE "${KEYS[table]}" = $1 AND "expires_at" > $2`,
@@ -132,21 +128,11 @@ export class ExternalFlowRepository {
   /** Deletes a pending login or an administrator's session, if it exists. */
   async drop(secret: string): Promise<void> {
     const sql = `DELETE FROM "external_pending" WHERE "pending_hash" = $1`;
-    await this.database.query(sql, [hashOf(secret)]);
+    await this.database.query(sql, [sha256(secret)]);
   }
 
   private open(kind: Kind, hash: Buffer, contents: Buffer): unknown {
-    try {
-      return JSON.parse(this.box.open(kind, hash.toString('hex'), contents));
-    } catch (error) {
-      if (error instanceof BrokenSealError) {
-        return null;
-      }
-      throw error;
-    }
+    const text = this.box.openOrNull(kind, hash.toString('hex'), contents);
+    return text === null ? null : JSON.parse(text);
   }
-}
-
-function hashOf(secret: string): Buffer {
-  return createHash('sha256').update(secret).digest();
 }

@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { Runtime } from '../../../common/runtime/runtime.js';
+import { sha256 } from '../../../common/sha256.js';
 import type { AuditEvent } from '../../../core/policy/audit-event.js';
 import { batched } from '../batched.js';
 import { DatabaseService, type Transaction } from '../database.service.js';
@@ -69,7 +69,7 @@ export class PushTokenRepository {
     return this.database.transaction(async (tx) => {
       const seq = await nextUpdateSeq(tx, accountId);
       await requireLiveSession(tx, accountId, sessionId);
-      const key = { accountId, tokenHash: hashOf(token) };
+      const key = { accountId, tokenHash: sha256(token) };
       const isKnown = await tx.manager.existsBy(PushTokenEntity, key);
       await upsert(tx, this.runtime.random.uuid(), saver, token, facts, now);
       const surplus = await tx.query<{ token: string }>(REMOVE_SURPLUS, [
@@ -91,7 +91,7 @@ export class PushTokenRepository {
     const { accountId } = saver;
     return this.database.transaction(async (tx) => {
       await lockAccount(tx, accountId);
-      const key = { accountId, tokenHash: hashOf(token) };
+      const key = { accountId, tokenHash: sha256(token) };
       const { affected } = await tx.manager.delete(PushTokenEntity, key);
       if (affected === 0) {
         return null;
@@ -132,7 +132,7 @@ async function upsert(
   now: Date,
 ): Promise<void> {
   const times = { createdAt: now, updatedAt: now };
-  const tokenHash = hashOf(token);
+  const tokenHash = sha256(token);
   const given = [
     ...(clientServerUrl === undefined ? [] : ['client_server_url']),
     ...(name === undefined ? [] : ['name']),
@@ -156,8 +156,4 @@ async function upsert(
     .orUpdate([...given, 'session_id', 'updated_at'], ['account_id', 'token_hash'])
     .updateEntity(false)
     .execute();
-}
-
-function hashOf(token: string): Buffer {
-  return createHash('sha256').update(token).digest();
 }

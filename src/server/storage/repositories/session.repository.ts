@@ -1,8 +1,8 @@
-import { createHash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { MoreThan, type Repository } from 'typeorm';
 import { Runtime } from '../../../common/runtime/runtime.js';
+import { sha256 } from '../../../common/sha256.js';
 import { MAX_SESSIONS } from '../../../core/policy/admission/access.js';
 import type { AuditKind } from '../../../core/policy/audit-event.js';
 import type { CertificateRecord } from '../../../core/policy/certificate/certificate-record.js';
@@ -10,7 +10,7 @@ import { batched } from '../batched.js';
 import { DatabaseService, type SqlRunner, type Transaction } from '../database.service.js';
 import { AccountEntity } from '../entities/account.entity.js';
 import { SessionEntity } from '../entities/session.entity.js';
-import { inMilliseconds, type InMilliseconds } from '../milliseconds.js';
+import { type InDates, inMilliseconds, type InMilliseconds } from '../milliseconds.js';
 import { accountRow } from '../account-row.js';
 
 /** A session to store. Times are in whole seconds where the token repeats them. */
@@ -46,9 +46,7 @@ export interface VouchingSession extends Pick<
 
 /** The stored value of a provider's session id has a bounded length. */
 export function hashOfProviderSession(provider: string, session: string): Buffer {
-  return createHash('sha256')
-    .update(JSON.stringify([provider, session]))
-    .digest();
+  return sha256(JSON.stringify([provider, session]));
 }
 
 const SESSION_COLUMNS = `"session_id", "method", "at", "until", "client_name", "client_platform", "address", "provider_session", "session_certificate", "authenticated_at", "authenticated_by"`;
@@ -235,7 +233,8 @@ export class SessionRepository {
     accountIds: readonly string[],
     now: Date,
   ): Promise<Map<string, SessionActivityFacts>> {
-    const rows = await this.database.query<{ id: string; sessions: number; lastSeenAt: Date }>(
+    type Row = InDates<SessionActivityFacts, 'lastSeenAt'> & { readonly id: string };
+    const rows = await this.database.query<Row>(
       `SELECT "account"."id", count("session"."id")::int AS "sessions",
          GREATEST(max("session"."last_seen_at"), "account"."last_seen_at",
            "account"."created_at") AS "lastSeenAt"
@@ -244,12 +243,7 @@ export class SessionRepository {
        WHERE "account"."id" = ANY($1) GROUP BY "account"."id"`,
       [accountIds, now],
     );
-    return new Map(
-      rows.map(({ id, sessions, lastSeenAt }) => [
-        id,
-        { sessions, lastSeenAt: lastSeenAt.getTime() },
-      ]),
-    );
+    return new Map(rows.map(({ id, ...facts }) => [id, inMilliseconds(facts)]));
   }
 
   async rename(accountId: string, id: string, clientName: string, now: Date): Promise<boolean> {

@@ -1,6 +1,6 @@
 import type { SqlRunner } from '../database.service.js';
 import { NO_ID, RESEAL_PURPOSES, TARGETS, type ResealPurpose } from './reseal.js';
-import { BrokenSealError, type SealedBoxService } from './sealed-box.service.js';
+import type { SealedBoxService } from './sealed-box.service.js';
 
 interface OpenedValues {
   readonly opened: number;
@@ -26,7 +26,8 @@ export async function openSealedValues(
   const count = { opened: 0, unreadable: 0 };
   for (const purpose of RESEAL_PURPOSES) {
     for await (const { owner, bytes } of sealedRows(runner, purpose, limit)) {
-      count[canOpen(() => box.open(purpose, owner, bytes)) ? 'opened' : 'unreadable'] += 1;
+      const isOpened = box.openOrNull(purpose, owner, bytes) !== null;
+      count[isOpened ? 'opened' : 'unreadable'] += 1;
     }
   }
   return count;
@@ -54,17 +55,5 @@ async function* sealedRows(
       return;
     }
     after = last;
-  }
-}
-
-function canOpen(open: () => string): boolean {
-  try {
-    open();
-    return true;
-  } catch (error) {
-    if (error instanceof BrokenSealError) {
-      return false;
-    }
-    throw error;
   }
 }

@@ -90,6 +90,18 @@ export class SealedBoxService implements OnModuleInit {
     );
   }
 
+  /** {@link open} that returns null where it throws BrokenSealError. */
+  openOrNull(purpose: SealPurpose, owner: string, envelope: Buffer): string | null {
+    try {
+      return this.open(purpose, owner, envelope);
+    } catch (error) {
+      if (error instanceof BrokenSealError) {
+        return null;
+      }
+      throw error;
+    }
+  }
+
   /** Returns the key id of new seals: bytes 2 to 5 of each seal. */
   currentKeyId(purpose: SealPurpose): Buffer {
     return this.keysFor(purpose).current.id;

@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { Runtime } from '../../../../common/runtime/runtime.js';
+import { sha256 } from '../../../../common/sha256.js';
 import type { AccountMode } from '../../../../core/policy/operator-policy.js';
 import type { Content } from '../../../../core/protocol/content.js';
 import { nextUpdateSeq, requireLiveSession } from '../../account-row.js';
@@ -277,7 +277,7 @@ async function findKnown(tx: Transaction, accountId: string, id: string, now: nu
 
 function hashOf(content: Content): Buffer {
   const text = content.t === 'encrypted' ? content.c : JSON.stringify(content.v);
-  return createHash('sha256').update(`${content.t}\n${text}`).digest();
+  return sha256(`${content.t}\n${text}`);
 }
 
 function keyText({ accountId, id }: RequestKey): string {

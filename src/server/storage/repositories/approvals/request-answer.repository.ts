@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
+import { sha256 } from '../../../../common/sha256.js';
 import type { AuditEvent } from '../../../../core/policy/audit-event.js';
 import type { AccountMode } from '../../../../core/policy/operator-policy.js';
 import { lockAccount, nextUpdateSeq, requireLiveSession } from '../../account-row.js';
@@ -205,5 +205,5 @@ export async function withdrawOpenRequests(
 
 function hashOf(sealed: string | null): Buffer {
   const text = sealed === null ? 'deny' : `sealed\n${sealed}`;
-  return createHash('sha256').update(text).digest();
+  return sha256(text);
 }

@@ -5,34 +5,19 @@ import { Random } from '../../../../common/runtime/random.js';
 import type { DirectoryRules } from '../../../../core/policy/eligibility/provider-rules.js';
 import { Parameters, readPage } from '../../bounded-page.js';
 import { DatabaseService, type SqlRunner, type Transaction } from '../../database.service.js';
+import type { InMilliseconds } from '../../milliseconds.js';
+import type { DirectoryPersonEntity } from '../../entities/directory-person.entity.js';
 
-export interface DirectoryEmail {
-  readonly value: string;
-  readonly type?: string;
-  readonly primary?: boolean;
-}
+export type DirectoryEmail = PersonAttributes['emails'][number];
 
-export interface PersonAttributes {
-  readonly externalId: string | null;
-  readonly userName: string;
-  readonly isActive: boolean;
-  readonly emails: readonly DirectoryEmail[];
-  readonly displayName: string | null;
-}
+export type PersonAttributes = Readonly<
+  Pick<DirectoryPersonEntity, 'externalId' | 'userName' | 'isActive' | 'emails' | 'displayName'>
+>;
 
 /** Times are Unix milliseconds. */
-export interface DirectoryPerson extends PersonAttributes {
-  readonly id: string;
-  readonly provider: string;
-  /** Subject of the first identity that was matched; null = none was yet. */
-  readonly subject: string | null;
-  readonly subjects: readonly string[];
-  readonly isProven: boolean;
-  readonly formerNames: readonly string[];
-  readonly isAmbiguous: boolean;
-  readonly createdAt: number;
-  readonly changedAt: number;
-}
+export type DirectoryPerson = InMilliseconds<
+  Omit<DirectoryPersonEntity, 'emailValues' | 'deletedAt' | 'refusalEndedAt'>
+>;
 
 /** All conditions have to be met. */
 export type PersonCondition =

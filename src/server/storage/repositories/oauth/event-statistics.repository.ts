@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { DatabaseService } from '../../database.service.js';
 import { waitingEvents } from './waiting-events.js';
+import { inMilliseconds, type InDates } from '../../milliseconds.js';
 
 /** The state of the log of one backend. */
 export interface EventStatistics {
@@ -67,20 +68,12 @@ export class EventStatisticsRepository {
   }
 }
 
-type StreamRow = Omit<EventStreamState, 'createdAt' | 'polledAt'> & {
-  readonly createdAt: Date;
-  readonly polledAt: Date;
-};
-
 /** Reads every stream of these backends, oldest first. */
 export async function readEventStreams(
   database: DatabaseService,
   resourceServers: readonly string[],
 ): Promise<EventStreamState[]> {
-  const rows = await database.byIndex((tx) => tx.query<StreamRow>(READ_STREAMS, [resourceServers]));
-  return rows.map(({ createdAt, polledAt, ...stream }) => ({
-    ...stream,
-    createdAt: createdAt.getTime(),
-    polledAt: polledAt.getTime(),
-  }));
+  type Row = InDates<EventStreamState, 'createdAt' | 'polledAt'>;
+  const rows = await database.byIndex((tx) => tx.query<Row>(READ_STREAMS, [resourceServers]));
+  return rows.map(inMilliseconds);
 }

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { DatabaseService, type Transaction } from '../../database.service.js';
 import { judgeAt, type Judgement, type ResourceSessionKey } from './resource-session.repository.js';
+import { inMilliseconds, type InDates } from '../../milliseconds.js';
 
 /** A session at a backend that has to be judged again. */
 export interface DueResourceSession extends ResourceSessionKey {
@@ -14,9 +15,7 @@ export interface RefusedJudgement {
   readonly code: string;
 }
 
-interface DueRow extends Omit<DueResourceSession, 'expiresAt'> {
-  readonly expiresAt: Date;
-}
+type DueRow = InDates<DueResourceSession, 'expiresAt'>;
 
 const DUE = `
   SELECT "id", "session_id" AS "sessionId", "account_id" AS "accountId",
@@ -79,7 +78,7 @@ export class ResourceJudgementRepository {
       if (rows.length === 0) {
         return { judged: 0, ended: [] };
       }
-      const due = rows.map((row) => ({ ...row, expiresAt: row.expiresAt.getTime() }));
+      const due = rows.map(inMilliseconds);
       const judgements = await judge(due, tx);
       const judged = due.map(({ id, accountId }, index) => ({
         id,

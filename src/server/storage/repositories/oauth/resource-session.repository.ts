@@ -5,6 +5,7 @@ import { Random } from '../../../../common/runtime/random.js';
 import { DatabaseService, type Transaction } from '../../database.service.js';
 import { ResourceSessionEntity } from '../../entities/resource-session.entity.js';
 import { AUTHENTICATED_AT, AUTHENTICATED_BY } from '../session.repository.js';
+import { inMilliseconds, type InDates } from '../../milliseconds.js';
 
 export interface ResourceSessionKey {
   readonly accountId: string;
@@ -77,10 +78,7 @@ const OPEN = `
     ${PERSON_OF_LOGIN}
   FROM "login", "opened"`;
 
-interface OpenedRow extends Omit<ResourceSession, 'expiresAt' | 'authenticatedAt'> {
-  readonly expiresAt: Date;
-  readonly authenticatedAt: Date;
-}
+type OpenedRow = InDates<ResourceSession, 'expiresAt' | 'authenticatedAt'>;
 
 /** Sessions at backends: one for each session and backend. */
 @Injectable()
@@ -104,7 +102,7 @@ export class ResourceSessionRepository {
   ): Promise<ResourceSession | null> {
     const values = [sessionId, resourceServer, judgeAt(until), rules];
     const [found] = await this.database.query<OpenedRow>(FIND_OPEN, values);
-    return found === undefined ? null : toSession(found);
+    return found === undefined ? null : inMilliseconds(found);
   }
 
   /**
@@ -125,7 +123,7 @@ export class ResourceSessionRepository {
       if (opened === undefined) {
         throw new Error('A session without a row was admitted.');
       }
-      return toSession(opened);
+      return inMilliseconds(opened);
     });
   }
 
@@ -147,14 +145,6 @@ export class ResourceSessionRepository {
     );
     return found ?? null;
   }
-}
-
-function toSession({ expiresAt, authenticatedAt, ...facts }: OpenedRow): ResourceSession {
-  return {
-    ...facts,
-    expiresAt: expiresAt.getTime(),
-    authenticatedAt: authenticatedAt.getTime(),
-  };
 }
 
 export function judgeAt(until: number): Date | null {

@@ -2,25 +2,18 @@ import { Injectable } from '@nestjs/common';
 import type { AuditEvent } from '../../../../core/policy/audit-event.js';
 import { DatabaseService, type Transaction } from '../../database.service.js';
 import { FIRST_ID, IS_AHEAD, IS_LATE, IS_WAITING, waitingEvents } from './waiting-events.js';
+import type { SecurityEventEntity } from '../../entities/security-event.entity.js';
+import { inMilliseconds, type InMilliseconds } from '../../milliseconds.js';
 
 /** An event to deliver. */
-export interface SecurityEvent {
-  readonly id: string;
-  /** Unix milliseconds. */
-  readonly at: number;
-  /** The session at the backend that ended; null = a verification. */
-  readonly sid: string | null;
-  readonly accountId: string | null;
-  /** The code with which an exchange is refused; null = the session or the account ended. */
-  readonly code: string | null;
-  readonly txn: string;
-  readonly state: string | null;
+export interface SecurityEvent extends InMilliseconds<LoggedEvent> {
   /** The audit event of the cause; null = there is none. */
   readonly cause: Pick<AuditEvent, 'kind' | 'actor'> | null;
 }
 
-interface SecurityEventRow extends Omit<SecurityEvent, 'at' | 'cause'> {
-  readonly at: Date;
+type LoggedEvent = Omit<SecurityEventEntity, 'resourceServer' | 'xid' | 'streamId'>;
+
+interface SecurityEventRow extends LoggedEvent {
   readonly kind: AuditEvent['kind'] | null;
   readonly actor: AuditEvent['actor'] | null;
 }
@@ -158,9 +151,8 @@ export class SecurityEventRepository {
 
 async function page(tx: Transaction, parameters: readonly unknown[]): Promise<SecurityEvent[]> {
   const rows = await tx.query<SecurityEventRow>(PAGE, parameters);
-  return rows.map(({ at, kind, actor, ...event }) => ({
-    ...event,
-    at: at.getTime(),
+  return rows.map(({ kind, actor, ...event }) => ({
+    ...inMilliseconds(event),
     cause: kind === null || actor === null ? null : { kind, actor },
   }));
 }

@@ -1,12 +1,13 @@
-import { createHash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { Random } from '../../../../common/runtime/random.js';
+import { sha256 } from '../../../../common/sha256.js';
 import type { AuditEvent, EndEvent, SignalOrigin } from '../../../../core/policy/audit-event.js';
 import { MAX_GRANTS } from '../../../../core/policy/programs/programs.js';
 import { accountRow, holdAccounts, nextUpdateSeq } from '../../account-row.js';
 import { DatabaseService, type Transaction } from '../../database.service.js';
 import { insertAuditEvents } from '../audit.repository.js';
 import { AUTHENTICATED_AT, AUTHENTICATED_BY } from '../session.repository.js';
+import { inMilliseconds, type InDates } from '../../milliseconds.js';
 
 /** An approval to store. */
 export interface NewGrant {
@@ -135,9 +136,6 @@ const EXPIRED = `
 
 const OF_CERTIFICATE = `${endOfCertificate('program_grant')} <= "expires_at"`;
 
-type ListedRow = Omit<ListedGrant, 'createdAt' | 'lastUsedAt' | 'expiresAt'> &
-  Readonly<Record<'createdAt' | 'lastUsedAt' | 'expiresAt', Date>>;
-
 /** The grants of programs: their approval, list and end. A trigger reports each end to the backend. */
 @Injectable()
 export class ProgramGrantRepository {
@@ -195,13 +193,9 @@ export class ProgramGrantRepository {
 
   /** Returns the grants whose code was used, newest first. */
   async list(accountId: string, now: Date): Promise<ListedGrant[]> {
-    const rows = await this.database.query<ListedRow>(LIST, [accountId, now]);
-    return rows.map(({ createdAt, lastUsedAt, expiresAt, ...grant }) => ({
-      ...grant,
-      createdAt: createdAt.getTime(),
-      lastUsedAt: lastUsedAt.getTime(),
-      expiresAt: expiresAt.getTime(),
-    }));
+    type Row = InDates<ListedGrant, 'createdAt' | 'lastUsedAt' | 'expiresAt'>;
+    const rows = await this.database.query<Row>(LIST, [accountId, now]);
+    return rows.map(inMilliseconds);
   }
 
   /** Counts the grants whose code was used, by backend and kind. */
@@ -313,5 +307,5 @@ function eventOf({ accountId, program, resourceServer }: EndedRow, by: GrantEnde
 }
 
 export function hashOfCode(code: string): Buffer {
-  return createHash('sha256').update(code).digest();
+  return sha256(code);
 }

@@ -3,6 +3,7 @@ import type { AuditEvent } from '../../../../core/policy/audit-event.js';
 import { DatabaseService, type Transaction } from '../../database.service.js';
 import { judgeAt, type Judgement } from '../oauth/resource-session.repository.js';
 import { endGrant } from './program-grant.repository.js';
+import { inMilliseconds, type InDates } from '../../milliseconds.js';
 
 /** A grant that has to be judged again. Times are Unix milliseconds. */
 export interface DueGrant {
@@ -31,10 +32,7 @@ interface ChangedGrant {
   readonly event: AuditEvent | null;
 }
 
-interface DueRow extends Omit<DueGrant, 'expiresAt' | 'lastUsedAt'> {
-  readonly expiresAt: Date;
-  readonly lastUsedAt: Date;
-}
+type DueRow = InDates<DueGrant, 'expiresAt' | 'lastUsedAt'>;
 
 const DUE = `
   SELECT "id", "account_id" AS "accountId", "resource_server" AS "resourceServer",
@@ -77,11 +75,7 @@ export class ProgramJudgementRepository {
       if (rows.length === 0) {
         return { judged: 0, changed: [] };
       }
-      const due = rows.map((row) => ({
-        ...row,
-        expiresAt: row.expiresAt.getTime(),
-        lastUsedAt: row.lastUsedAt.getTime(),
-      }));
+      const due = rows.map(inMilliseconds);
       const judged = await judge(due, tx);
       return { judged: due.length, changed: await storeVerdicts(tx, due, judged, now) };
     });

@@ -3,7 +3,7 @@ import type { AuditEvent } from '../../../../core/policy/audit-event.js';
 import { Runtime } from '../../../../common/runtime/runtime.js';
 import { batched } from '../../batched.js';
 import { DatabaseService, type Transaction } from '../../database.service.js';
-import { BrokenSealError, SealedBoxService } from '../../sealing/sealed-box.service.js';
+import { SealedBoxService } from '../../sealing/sealed-box.service.js';
 import {
   judgeAt,
   PERSON_OF_LOGIN,
@@ -210,13 +210,7 @@ export class ProgramTokenRepository {
   }
 
   private open(id: string, sealed: Buffer | null): Buffer | null {
-    try {
-      return sealed && Buffer.from(this.box.open('program-grant', id, sealed), 'base64url');
-    } catch (error) {
-      if (error instanceof BrokenSealError) {
-        return null;
-      }
-      throw error;
-    }
+    const text = sealed && this.box.openOrNull('program-grant', id, sealed);
+    return text === null ? null : Buffer.from(text, 'base64url');
   }
 }

@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
 import { In, LessThanOrEqual } from 'typeorm';
 import { lowerAscii } from '../../../../common/lower-ascii.js';
+import { sha256 } from '../../../../common/sha256.js';
 import { lockNamed } from '../../advisory-locks.js';
 import type { Transaction } from '../../database.service.js';
 import { EmailSignalEntity } from '../../entities/identity-signal.entity.js';
@@ -140,5 +140,5 @@ function of(provider: string, emails: readonly string[]) {
 }
 
 function hashOf(email: string): Buffer {
-  return createHash('sha256').update(lowerAscii(email)).digest();
+  return sha256(lowerAscii(email));
 }

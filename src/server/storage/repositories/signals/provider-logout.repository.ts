@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { In, MoreThan } from 'typeorm';
+import { sha256 } from '../../../../common/sha256.js';
 import type { EndEvent, SignalOrigin } from '../../../../core/policy/audit-event.js';
 import type { SubjectName } from '../../../../core/policy/eligibility/subject-identifier.js';
 import { holdAccounts } from '../../account-row.js';
@@ -151,7 +151,7 @@ export async function useToken(
 
 /** Distinguishes the tokens of providers, and of kinds. */
 export function tokenHashOf(...parts: readonly string[]): Buffer {
-  return createHash('sha256').update(JSON.stringify(parts)).digest();
+  return sha256(JSON.stringify(parts));
 }
 
 /**

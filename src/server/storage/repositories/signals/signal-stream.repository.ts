@@ -1,38 +1,20 @@
 import { Injectable } from '@nestjs/common';
 import { DatabaseService, type SqlRunner } from '../../database.service.js';
+import type { SignalStreamEntity } from '../../entities/signal-stream.entity.js';
 
-/** SSF 1.0, 8.1.2; `missing`: the transmitter does not know the stream any more. */
-export type StreamStatus = 'enabled' | 'paused' | 'disabled' | 'missing';
+export type StreamStatus = SignalStreamEntity['status'];
 
 /** A stream of security events at a provider's transmitter. */
-export interface SignalStream {
-  readonly provider: string;
-  readonly transmitter: string;
-  readonly streamId: string;
-  readonly audiences: readonly string[];
-  /** null = the transmitter pushes. */
-  readonly pollUrl: string | null;
-  readonly status: StreamStatus;
-  /** The transmitter's reason for the status. */
-  readonly reason: string | null;
-  readonly verificationState: string;
-  readonly connectedAt: Date;
-  /** The last verification event, or the last answered poll. */
-  readonly seenAt: Date;
-  readonly verifiedAt: Date | null;
-  /** Why the last request to the transmitter failed; null = it was answered. */
-  readonly failure: string | null;
-}
+export type SignalStream = Readonly<
+  Omit<SignalStreamEntity, 'checkAt' | 'leasedBy' | 'leasedUntil'>
+>;
 
 type NewStream = Pick<
   SignalStream,
   'provider' | 'transmitter' | 'streamId' | 'audiences' | 'pollUrl' | 'verificationState'
 >;
 
-interface StreamKey {
-  readonly provider: string;
-  readonly transmitter: string;
-}
+type StreamKey = Pick<SignalStream, 'provider' | 'transmitter'>;
 
 const COLUMNS = `"provider", "transmitter", "stream_id" AS "streamId", "audiences",
   "poll_url" AS "pollUrl", "status", "reason", "verification_state" AS "verificationState",

@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto';
 import { lowerAscii } from '../../../../common/lower-ascii.js';
+import { sha256 } from '../../../../common/sha256.js';
 import type { SubjectName } from '../../../../core/policy/eligibility/subject-identifier.js';
 import { lockNamed } from '../../advisory-locks.js';
 import type { Transaction } from '../../database.service.js';
@@ -58,8 +58,6 @@ export async function isSignedOut(
 function hashesOf(provider: string, names: readonly SignedOut[]): Buffer[] {
   return names.map((name) => {
     const named = 'email' in name ? { email: lowerAscii(name.email) } : name;
-    return createHash('sha256')
-      .update(JSON.stringify([provider, named]))
-      .digest();
+    return sha256(JSON.stringify([provider, named]));
   });
 }
