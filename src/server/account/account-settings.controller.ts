@@ -1,9 +1,9 @@
 import { Body, Controller, Get, Post } from '@nestjs/common';
-import { ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiTags } from '@nestjs/swagger';
 import type { Access } from '../auth/auth.service.js';
 import { Caller } from '../auth/route-access.js';
 import { LargeBody } from '../http/request-rules.js';
-import { Answers, Refuses } from '../http/route-docs.js';
+import { Answers, Refuses, Summary } from '../http/route-docs.js';
 import type { Content } from '../../core/protocol/content.js';
 import {
   SettingsDto,
@@ -20,7 +20,7 @@ import { AccountSettingsService } from './account-settings.service.js';
 export class AccountSettingsController {
   constructor(private readonly settings: AccountSettingsService) {}
 
-  @ApiOperation({ summary: 'The settings of an end-to-end encrypted account.' })
+  @Summary('The settings of an end-to-end encrypted account.')
   @Get('v1/account/settings')
   @Answers(SettingsDto)
   @Refuses('plain-account-requires-settings-v2')
@@ -29,10 +29,9 @@ export class AccountSettingsController {
     return { settings: textOf(content), settingsVersion: version };
   }
 
-  @ApiOperation({
-    summary:
-      'Writes the settings if their version is still `expectedVersion`; otherwise returns what is stored.',
-  })
+  @Summary(
+    'Writes the settings if their version is still `expectedVersion`; otherwise returns what is stored.',
+  )
   @Post('v1/account/settings')
   @LargeBody()
   @Answers(SettingsWrittenDto)
@@ -46,7 +45,7 @@ export class AccountSettingsController {
     return { ...written, ...(current && { currentSettings: textOf(current.content) }) };
   }
 
-  @ApiOperation({ summary: 'The settings of any account.' })
+  @Summary('The settings of any account.')
   @Get('v2/account/settings')
   @Answers(SettingsV2Dto)
   async readV2(@Caller() { accountId }: Access): Promise<SettingsV2Dto> {
@@ -54,10 +53,9 @@ export class AccountSettingsController {
     return { content, version };
   }
 
-  @ApiOperation({
-    summary:
-      'Writes the settings if their version is still `expectedVersion`; otherwise returns what is stored.',
-  })
+  @Summary(
+    'Writes the settings if their version is still `expectedVersion`; otherwise returns what is stored.',
+  )
   @Post('v2/account/settings')
   @LargeBody()
   @Answers(SettingsV2WrittenDto)

@@ -1,9 +1,9 @@
 import { Controller, Delete, Get } from '@nestjs/common';
-import { ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiTags } from '@nestjs/swagger';
 import type { Access } from '../auth/auth.service.js';
 import { Caller, OpenToAnyToken } from '../auth/route-access.js';
 import { NeedsFreshLogin } from '../auth/sessions/fresh-login.guard.js';
-import { Answers, SuccessDto } from '../http/route-docs.js';
+import { Answers, SuccessDto, Summary } from '../http/route-docs.js';
 import { AccountService } from './account.service.js';
 import { AccountProfileDto } from './account.dto.js';
 
@@ -12,10 +12,10 @@ import { AccountProfileDto } from './account.dto.js';
 export class AccountController {
   constructor(private readonly accounts: AccountService) {}
 
-  @ApiOperation({
-    summary: 'The account and its identities.',
-    description: 'Open to every valid token, whatever the provider policy requires.',
-  })
+  @Summary(
+    'The account and its identities.',
+    'Open to every valid token, whatever the provider policy requires.',
+  )
   @Get('profile')
   @OpenToAnyToken()
   @Answers(AccountProfileDto)
@@ -23,9 +23,7 @@ export class AccountController {
     return this.accounts.profile(accountId);
   }
 
-  @ApiOperation({
-    summary: 'Deletes the account with everything it stores, and revokes its tokens.',
-  })
+  @Summary('Deletes the account with everything it stores, and revokes its tokens.')
   @Delete()
   @NeedsFreshLogin()
   @Answers(SuccessDto)

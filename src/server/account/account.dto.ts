@@ -1,7 +1,7 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
 import { IsIn, IsInt, Max, Min, ValidateBy } from 'class-validator';
-import { ApiTextOrNull, ApiTimeOrNull } from '../http/route-docs.js';
+import { ApiList, ApiOptional, ApiTextOrNull, ApiTimeOrNull } from '../http/route-docs.js';
 import { OpaqueJson } from '../http/request-validation.pipe.js';
 import type { EligibilityStatus } from '../../core/policy/eligibility/eligibility.js';
 import type { AccountMode, KeyMode } from '../../core/policy/operator-policy.js';
@@ -83,7 +83,7 @@ export class AccountProfileDto {
   @ApiProperty({ description: 'Unix milliseconds.' }) createdAt!: number;
   @ApiProperty({ enum: ['keyed', 'keyless'] }) keyMode!: KeyMode;
   @ApiProperty({ enum: MODES }) encryptionMode!: AccountMode;
-  @ApiProperty({ type: [IdentityDto] }) identities!: readonly IdentityDto[];
+  @ApiList(IdentityDto) identities!: readonly IdentityDto[];
 }
 
 export class SettingsDto {
@@ -109,9 +109,9 @@ export class WriteSettingsDto {
 /** `version` on success; the other fields on a version mismatch. */
 export class WrittenDto {
   @ApiProperty() success!: boolean;
-  @ApiProperty({ required: false }) version?: number;
+  @ApiOptional() version?: number;
   @ApiProperty({ required: false, enum: ['version-mismatch'] }) error?: 'version-mismatch';
-  @ApiProperty({ required: false }) currentVersion?: number;
+  @ApiOptional() currentVersion?: number;
 }
 
 export class SettingsWrittenDto extends WrittenDto {
@@ -142,8 +142,7 @@ export class CredentialDto {
 }
 
 export class CredentialListDto {
-  @ApiProperty({ type: [CredentialDto], description: 'By service.' })
-  credentials!: readonly CredentialDto[];
+  @ApiList(CredentialDto, 'By service.') credentials!: readonly CredentialDto[];
 }
 
 export class PutCredentialDto {
@@ -179,10 +178,7 @@ export class MigrateEncryptionDto {
   @IsContent({ orNull: true })
   settings!: Content | null;
 
-  @ApiProperty({
-    type: [MigratedCredentialDto],
-    description: 'Those of every service that has some.',
-  })
+  @ApiList(MigratedCredentialDto, 'Those of every service that has some.')
   @OpaqueJson()
   @ValidateBy({
     name: 'isCredentialList',
@@ -198,10 +194,10 @@ export class MigrateEncryptionDto {
 export class MigratedDto {
   @ApiProperty() success!: boolean;
   @ApiProperty({ required: false, enum: MODES }) mode?: AccountMode;
-  @ApiProperty({ required: false }) settingsVersion?: number;
-  @ApiProperty({ required: false, description: 'Unix milliseconds.' }) updatedAt?: number;
+  @ApiOptional() settingsVersion?: number;
+  @ApiOptional('Unix milliseconds.') updatedAt?: number;
   @ApiProperty({ required: false, enum: ['version-mismatch'] }) error?: 'version-mismatch';
-  @ApiProperty({ required: false }) currentVersion?: number;
+  @ApiOptional() currentVersion?: number;
   @ApiContentOrNull() currentContent?: Content | null;
 }
 

@@ -1,9 +1,9 @@
 import { Body, Controller, Delete, Get, Param, Put } from '@nestjs/common';
-import { ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiTags } from '@nestjs/swagger';
 import type { Access } from '../auth/auth.service.js';
 import { Caller } from '../auth/route-access.js';
 import { LargeBody } from '../http/request-rules.js';
-import { Answers, Refuses, SuccessDto } from '../http/route-docs.js';
+import { Answers, Refuses, SuccessDto, Summary } from '../http/route-docs.js';
 import { CredentialDto, CredentialListDto, PutCredentialDto } from './account.dto.js';
 import { CredentialsService } from './credentials.service.js';
 
@@ -12,14 +12,14 @@ import { CredentialsService } from './credentials.service.js';
 export class CredentialsController {
   constructor(private readonly credentials: CredentialsService) {}
 
-  @ApiOperation({ summary: 'Credentials of connected services.' })
+  @Summary('Credentials of connected services.')
   @Get()
   @Answers(CredentialListDto)
   async list(@Caller() { accountId }: Access): Promise<CredentialListDto> {
     return { credentials: await this.credentials.list(accountId) };
   }
 
-  @ApiOperation({ summary: 'The credentials of one service.' })
+  @Summary('The credentials of one service.')
   @Get(':service')
   @Answers(CredentialDto)
   @Refuses('invalid-request', 'not-found')
@@ -27,10 +27,10 @@ export class CredentialsController {
     return this.credentials.find(accountId, service);
   }
 
-  @ApiOperation({
-    summary: 'Stores the credentials of a service and replaces earlier ones.',
-    description: 'At most 100 services: 1 to 64 of `[A-Za-z0-9._-]`.',
-  })
+  @Summary(
+    'Stores the credentials of a service and replaces earlier ones.',
+    'At most 100 services: 1 to 64 of `[A-Za-z0-9._-]`.',
+  )
   @Put(':service')
   @LargeBody()
   @Answers(SuccessDto)
@@ -44,7 +44,7 @@ export class CredentialsController {
     return { success: true };
   }
 
-  @ApiOperation({ summary: 'Removes the credentials of a service, known or not.' })
+  @Summary('Removes the credentials of a service, known or not.')
   @Delete(':service')
   @Answers(SuccessDto)
   async remove(

@@ -1,10 +1,10 @@
 import { Body, Controller, Get, Patch, Post } from '@nestjs/common';
-import { ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiTags } from '@nestjs/swagger';
 import type { Access } from '../auth/auth.service.js';
 import { Caller } from '../auth/route-access.js';
 import { NeedsFreshLogin } from '../auth/sessions/fresh-login.guard.js';
 import { LargeBody } from '../http/request-rules.js';
-import { Answers, Refuses } from '../http/route-docs.js';
+import { Answers, Refuses, Summary } from '../http/route-docs.js';
 import {
   ChangeEncryptionDto,
   EncryptionDto,
@@ -18,14 +18,14 @@ import { EncryptionService } from './encryption.service.js';
 export class EncryptionController {
   constructor(private readonly encryption: EncryptionService) {}
 
-  @ApiOperation({ summary: "How this account's content is encrypted." })
+  @Summary("How this account's content is encrypted.")
   @Get()
   @Answers(EncryptionDto)
   read(@Caller() { accountId }: Access): Promise<EncryptionDto> {
     return this.encryption.read(accountId);
   }
 
-  @ApiOperation({ summary: 'Changes the encryption mode, while nothing is stored.' })
+  @Summary('Changes the encryption mode, while nothing is stored.')
   @Patch()
   @NeedsFreshLogin()
   @Answers(EncryptionDto)
@@ -37,9 +37,7 @@ export class EncryptionController {
     return this.encryption.change(accountId, mode);
   }
 
-  @ApiOperation({
-    summary: 'Changes the encryption mode and all stored content in one transaction.',
-  })
+  @Summary('Changes the encryption mode and all stored content in one transaction.')
   @Post('migrate')
   @LargeBody()
   @NeedsFreshLogin()

@@ -10,13 +10,13 @@ import {
   Req,
   Res,
 } from '@nestjs/common';
-import { ApiCreatedResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiCreatedResponse, ApiOkResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Access } from '../auth/auth.service.js';
 import { Caller } from '../auth/route-access.js';
 import { IdParam } from '../http/id-param.js';
 import { LargeBody } from '../http/request-rules.js';
-import { Answers, Refuses, SuccessDto } from '../http/route-docs.js';
+import { Answers, Refuses, SuccessDto, Summary } from '../http/route-docs.js';
 import { AnswersService } from './answers.service.js';
 import {
   AnsweredRequestDto,
@@ -38,11 +38,10 @@ export class RequestsController {
     private readonly answers: AnswersService,
   ) {}
 
-  @ApiOperation({
-    summary: 'Asks the person: stores a request that another device of the account answers.',
-    description:
-      'The same content under the same id again is 200. An account has at most 100 open requests, of 4 MiB together, and a session 25, of 1 MiB.',
-  })
+  @Summary(
+    'Asks the person: stores a request that another device of the account answers.',
+    'The same content under the same id again is 200. An account has at most 100 open requests, of 4 MiB together, and a session 25, of 1 MiB.',
+  )
   @Post()
   @LargeBody(REQUEST_BODY_BYTES)
   @HttpCode(201)
@@ -60,18 +59,17 @@ export class RequestsController {
     return request;
   }
 
-  @ApiOperation({ summary: 'The open requests of the account, without their content.' })
+  @Summary('The open requests of the account, without their content.')
   @Get()
   @Answers(RequestListDto)
   async list(@Caller() { accountId }: Access): Promise<RequestListDto> {
     return { requests: await this.requests.list(accountId) };
   }
 
-  @ApiOperation({
-    summary: 'One request with its answers. With `waitSeconds`, waits for one.',
-    description:
-      'At most ten waits a session. A wait ends with its session, and early when the server stops: ask again.',
-  })
+  @Summary(
+    'One request with its answers. With `waitSeconds`, waits for one.',
+    'At most ten waits a session. A wait ends with its session, and early when the server stops: ask again.',
+  )
   @Get(':id')
   @Answers(AnsweredRequestDto)
   @Refuses('not-found')
@@ -86,11 +84,10 @@ export class RequestsController {
       : this.requests.wait(caller, id, waitSeconds * 1000, signal);
   }
 
-  @ApiOperation({
-    summary: 'Answers a request. The first answer of each session counts, of at most five.',
-    description:
-      'The same answer again is accepted. A session that holds no key can only deny, and an account without keys as well.',
-  })
+  @Summary(
+    'Answers a request. The first answer of each session counts, of at most five.',
+    'The same answer again is accepted. A session that holds no key can only deny, and an account without keys as well.',
+  )
   @Post(':id/answer')
   @LargeBody(REQUEST_BODY_BYTES)
   @Answers(SuccessDto)
@@ -105,10 +102,10 @@ export class RequestsController {
     return { success: true };
   }
 
-  @ApiOperation({
-    summary: 'Rejects an answer that does not verify, so that there is room for another one.',
-    description: 'For the session that asked. The session of the answer has had its turn.',
-  })
+  @Summary(
+    'Rejects an answer that does not verify, so that there is room for another one.',
+    'For the session that asked. The session of the answer has had its turn.',
+  )
   @Delete(':id/answers/:sessionId')
   @Answers(SuccessDto)
   @Refuses('not-found')
@@ -121,11 +118,10 @@ export class RequestsController {
     return { success: true };
   }
 
-  @ApiOperation({
-    summary: 'Closes a request with the answer that was taken, or withdraws it.',
-    description:
-      'For the session that asked. Returns the answers, also those that arrived meanwhile; the first close counts.',
-  })
+  @Summary(
+    'Closes a request with the answer that was taken, or withdraws it.',
+    'For the session that asked. Returns the answers, also those that arrived meanwhile; the first close counts.',
+  )
   @Delete(':id')
   @Answers(AnsweredRequestDto)
   @Refuses('not-found')

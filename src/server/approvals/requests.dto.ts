@@ -12,7 +12,7 @@ import {
   ValidateBy,
 } from 'class-validator';
 import { Transform } from 'class-transformer';
-import { ApiTextOrNull } from '../http/route-docs.js';
+import { ApiList, ApiOptional, ApiTextOrNull } from '../http/route-docs.js';
 import { OpaqueJson } from '../http/request-validation.pipe.js';
 import { isStorableText } from '../../core/protocol/content.js';
 import type { RequestState } from '../storage/repositories/approvals/agent-request.repository.js';
@@ -61,18 +61,12 @@ export class NewRequestDto {
   @IsSealed()
   sealed?: string;
 
-  @ApiProperty({
-    required: false,
-    description: 'In place of `sealed`, for an account without keys: JSON of up to 64 KiB.',
-  })
+  @ApiOptional('In place of `sealed`, for an account without keys: JSON of up to 64 KiB.')
   @IsOptional()
   @IsPlainContent()
   content?: unknown;
 
-  @ApiProperty({
-    required: false,
-    description: `${UNIX_MS} Ten minutes from now by default, and at most a day.`,
-  })
+  @ApiOptional(`${UNIX_MS} Ten minutes from now by default, and at most a day.`)
   @IsOptional()
   @Min(0)
   @IsInt()
@@ -95,24 +89,19 @@ class AnswerDto {
   @ApiProperty({ description: 'The session that answered.' }) sessionId!: string;
   @ApiTextOrNull() sessionName!: string | null;
   @ApiProperty({ description: UNIX_MS }) answeredAt!: number;
-  @ApiProperty({ required: false, description: SEALED }) sealed?: string;
+  @ApiOptional(SEALED) sealed?: string;
 
   @ApiProperty({ required: false, enum: [true], description: 'A denial without a key.' })
   deny?: true;
 }
 
 export class AnsweredRequestDto extends RequestDto {
-  @ApiProperty({
-    type: [AnswerDto],
-    description: 'Those that the asking session has not rejected, the first one first.',
-  })
+  @ApiList(AnswerDto, 'Those that the asking session has not rejected, the first one first.')
   answers!: readonly AnswerDto[];
 
-  @ApiProperty({ required: false, description: `${SEALED} Absent once the request is closed.` })
-  sealed?: string;
+  @ApiOptional(`${SEALED} Absent once the request is closed.`) sealed?: string;
 
-  @ApiProperty({ required: false, description: 'In place of `sealed`: any JSON value.' })
-  content?: unknown;
+  @ApiOptional('In place of `sealed`: any JSON value.') content?: unknown;
 }
 
 class RequestSummaryDto {
@@ -124,8 +113,7 @@ class RequestSummaryDto {
 }
 
 export class RequestListDto {
-  @ApiProperty({ type: [RequestSummaryDto], description: 'Oldest first.' })
-  requests!: readonly RequestSummaryDto[];
+  @ApiList(RequestSummaryDto, 'Oldest first.') requests!: readonly RequestSummaryDto[];
 }
 
 export class WaitDto {

@@ -10,9 +10,9 @@ import {
   Query,
 } from '@nestjs/common';
 import type { ConfigType } from '@nestjs/config';
-import { ApiCreatedResponse, ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
+import { ApiCreatedResponse, ApiQuery, ApiTags } from '@nestjs/swagger';
 import { Public } from '../auth/route-access.js';
-import { Answers, Refuses } from '../http/route-docs.js';
+import { Answers, Refuses, Summary } from '../http/route-docs.js';
 import { httpConfig } from '../config/http.config.js';
 import type { ResourceServerSettings } from '../config/resource-servers/resource-servers-file.js';
 import { EventDeliveryService } from './event-delivery.service.js';
@@ -40,7 +40,7 @@ export class SsfController {
     @Inject(httpConfig.KEY) private readonly http: ConfigType<typeof httpConfig>,
   ) {}
 
-  @ApiOperation({ summary: 'The metadata of this transmitter of security events (SSF 1.0).' })
+  @Summary('The metadata of this transmitter of security events (SSF 1.0).')
   @Get('.well-known/ssf-configuration')
   @Answers(TransmitterDto)
   metadata(): TransmitterDto {
@@ -59,7 +59,7 @@ export class SsfController {
     };
   }
 
-  @ApiOperation({ summary: 'Creates a stream of security events, one for each instance.' })
+  @Summary('Creates a stream of security events, one for each instance.')
   @Post('v1/ssf/streams')
   @NeedsScope('ssf.manage')
   @HttpCode(201)
@@ -72,7 +72,7 @@ export class SsfController {
     return this.streams.create(backend, stream);
   }
 
-  @ApiOperation({ summary: 'The configuration of one stream, or of every stream of the backend.' })
+  @Summary('The configuration of one stream, or of every stream of the backend.')
   @ApiQuery({ name: 'stream_id', required: false })
   @Get('v1/ssf/streams')
   @NeedsScope('ssf.read')
@@ -85,7 +85,7 @@ export class SsfController {
     return id === undefined ? this.streams.list(backend) : this.streams.read(backend, id);
   }
 
-  @ApiOperation({ summary: 'Deletes a stream.' })
+  @Summary('Deletes a stream.')
   @ApiQuery({ name: 'stream_id' })
   @Delete('v1/ssf/streams')
   @HttpCode(204)
@@ -98,7 +98,7 @@ export class SsfController {
     return this.streams.remove(backend, id);
   }
 
-  @ApiOperation({ summary: 'The status of a stream.' })
+  @Summary('The status of a stream.')
   @ApiQuery({ name: 'stream_id' })
   @Get('v1/ssf/status')
   @NeedsScope('ssf.read')
@@ -111,7 +111,7 @@ export class SsfController {
     return this.streams.status(backend, id);
   }
 
-  @ApiOperation({ summary: 'Confirms that a stream is enabled, which it always is.' })
+  @Summary('Confirms that a stream is enabled, which it always is.')
   @Post('v1/ssf/status')
   @HttpCode(200)
   @NeedsScope('ssf.manage')
@@ -124,7 +124,7 @@ export class SsfController {
     return this.streams.status(backend, id);
   }
 
-  @ApiOperation({ summary: 'Sends an event to a stream, which shows that it works.' })
+  @Summary('Sends an event to a stream, which shows that it works.')
   @Post('v1/ssf/verification')
   @HttpCode(204)
   @NeedsScope('ssf.manage')
@@ -136,11 +136,10 @@ export class SsfController {
     return this.streams.verify(backend, id, state ?? null);
   }
 
-  @ApiOperation({
-    summary: 'Acknowledges and delivers events of a stream (RFC 8936).',
-    description:
-      'Events are delivered until they are acknowledged. 404 means that events may have been lost: create another stream, and drop what earlier events do not cover.',
-  })
+  @Summary(
+    'Acknowledges and delivers events of a stream (RFC 8936).',
+    'Events are delivered until they are acknowledged. 404 means that events may have been lost: create another stream, and drop what earlier events do not cover.',
+  )
   @Post('v1/ssf/streams/:id/poll')
   @HttpCode(200)
   @NeedsScope('ssf.read')

@@ -11,6 +11,7 @@ import {
   Min,
 } from 'class-validator';
 import { OptionalText } from '../http/text-field.js';
+import { ApiList, ApiOptional } from '../http/route-docs.js';
 
 export const POLL_DELIVERY = 'urn:ietf:rfc:8936';
 const MAX_TEXT = 256;
@@ -25,19 +26,18 @@ export class TransmitterDto {
   @ApiProperty() spec_version!: string;
   @ApiProperty() issuer!: string;
   @ApiProperty() jwks_uri!: string;
-  @ApiProperty({ type: [String] }) delivery_methods_supported!: string[];
+  @ApiList(String) delivery_methods_supported!: string[];
   @ApiProperty() configuration_endpoint!: string;
   @ApiProperty() status_endpoint!: string;
   @ApiProperty() verification_endpoint!: string;
-  @ApiProperty({ type: [String] }) critical_subject_members!: string[];
-  @ApiProperty({ type: [AuthorizationSchemeDto] }) authorization_schemes!: AuthorizationSchemeDto[];
+  @ApiList(String) critical_subject_members!: string[];
+  @ApiList(AuthorizationSchemeDto) authorization_schemes!: AuthorizationSchemeDto[];
   @ApiProperty({ enum: ['ALL'] }) default_subjects!: string;
 }
 
 class DeliveryDto {
   @ApiProperty({ enum: [POLL_DELIVERY] }) method!: string;
-  @ApiProperty({ required: false, description: 'Where to poll (RFC 8936).' })
-  endpoint_url?: string;
+  @ApiOptional('Where to poll (RFC 8936).') endpoint_url?: string;
 }
 
 export class NewStreamDto {
@@ -63,14 +63,14 @@ export class StreamDto {
   @ApiProperty() iss!: string;
   @ApiProperty({ description: 'The `resource` of the backend.' }) aud!: string;
   @ApiProperty({ type: DeliveryDto }) delivery!: DeliveryDto;
-  @ApiProperty({ type: [String] }) events_supported!: string[];
-  @ApiProperty({ type: [String] }) events_requested!: string[];
-  @ApiProperty({ type: [String] }) events_delivered!: string[];
+  @ApiList(String) events_supported!: string[];
+  @ApiList(String) events_requested!: string[];
+  @ApiList(String) events_delivered!: string[];
   @ApiProperty({ description: 'Seconds.' }) min_verification_interval!: number;
   @ApiProperty({ description: 'Seconds without a poll after which the stream is removed.' })
   inactivity_timeout!: number;
 
-  @ApiProperty({ required: false }) description?: string;
+  @ApiOptional() description?: string;
 }
 
 export class StreamStatusDto {
@@ -99,7 +99,7 @@ export class PollDto {
   @Min(0)
   maxEvents?: number;
 
-  @ApiProperty({ required: false, description: 'False waits for up to 10 s for an event.' })
+  @ApiOptional('False waits for up to 10 s for an event.')
   @IsOptional()
   @IsBoolean()
   returnImmediately?: boolean;

@@ -1,9 +1,9 @@
 import { Controller, Get } from '@nestjs/common';
 import { RouteConfig } from '@nestjs/platform-fastify';
-import { ApiOperation, ApiProperty, ApiTags } from '@nestjs/swagger';
+import { ApiProperty, ApiTags } from '@nestjs/swagger';
 import { Public } from '../auth/route-access.js';
 import { AppError, type DependencyState } from '../../common/errors.js';
-import { Answers, Refuses } from '../http/route-docs.js';
+import { Answers, Refuses, Summary } from '../http/route-docs.js';
 import { HealthService } from './health.service.js';
 
 class LivenessDto {
@@ -23,10 +23,7 @@ class ReadinessDto {
 export class HealthController {
   constructor(private readonly health: HealthService) {}
 
-  @ApiOperation({
-    summary: 'The process answers.',
-    description: 'Says nothing about its dependencies.',
-  })
+  @Summary('The process answers.', 'Says nothing about its dependencies.')
   @Get('livez')
   @RouteConfig({ rateLimit: false })
   @Answers(LivenessDto)
@@ -34,7 +31,7 @@ export class HealthController {
     return { status: 'alive' };
   }
 
-  @ApiOperation({ summary: 'Whether this process should get requests, per dependency.' })
+  @Summary('Whether this process should get requests, per dependency.')
   @Get('readyz')
   @RouteConfig({ rateLimit: false })
   @Answers(ReadinessDto)

@@ -1,5 +1,5 @@
 import { applyDecorators, HttpCode, type Type } from '@nestjs/common';
-import { ApiProperty, ApiResponse, getSchemaPath } from '@nestjs/swagger';
+import { ApiOperation, ApiProperty, ApiResponse, getSchemaPath } from '@nestjs/swagger';
 import { ERRORS, type ErrorCode } from '../../common/errors.js';
 
 /** A text that may be missing from what is stored. */
@@ -8,6 +8,13 @@ export const ApiTextOrNull = (description?: string): PropertyDecorator =>
 
 export const ApiTimeOrNull = (description = 'Unix milliseconds.'): PropertyDecorator =>
   ApiProperty({ nullable: true, type: Number, description });
+
+/** A field that may be absent. */
+export const ApiOptional = (description?: string): PropertyDecorator =>
+  ApiProperty({ required: false, ...(description !== undefined && { description }) });
+
+export const ApiList = (type: Type | StringConstructor, description?: string): PropertyDecorator =>
+  ApiProperty({ type: [type], ...(description !== undefined && { description }) });
 
 class ErrorDetailDto {
   @ApiProperty({ description: 'The field the message is about.' }) path!: string;
@@ -23,19 +30,20 @@ export class ErrorDto {
   @ApiProperty({ description: 'Repeats `code` for older clients.' }) error!: string;
   @ApiProperty({ description: 'For a person.' }) message!: string;
 
-  @ApiProperty({ required: false, description: 'The provider the refusal is about.' })
-  provider?: string;
+  @ApiOptional('The provider the refusal is about.') provider?: string;
 
-  @ApiProperty({ required: false, description: 'The account of a login that is refused.' })
-  accountId?: string;
+  @ApiOptional('The account of a login that is refused.') accountId?: string;
 
   @ApiProperty({ required: false, type: [ErrorDetailDto] }) details?: ErrorDetailDto[];
-  @ApiProperty({ required: false }) requestId?: string;
+  @ApiOptional() requestId?: string;
 }
 
 export class SuccessDto {
   @ApiProperty({ enum: [true] }) success!: true;
 }
+
+export const Summary = (summary: string, description?: string): MethodDecorator =>
+  ApiOperation({ summary, ...(description !== undefined && { description }) });
 
 export const Answers = (type: Type): MethodDecorator =>
   applyDecorators(HttpCode(200), ApiResponse({ status: 200, type }));

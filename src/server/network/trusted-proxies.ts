@@ -2,27 +2,17 @@ import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import proxyAddress from '@fastify/proxy-addr';
 import type { FastifyInstance } from 'fastify';
-import { LRUCache } from 'lru-cache';
 import { parseAddress, unmappedText } from '../../common/addresses.js';
 
-const MAX_CACHED_VERDICTS = 1000;
 const BRACKETED = /^\[([^\]]+)\](?::\d{1,5})?$/;
 const WITH_PORT = /^([^:]+):\d{1,5}$/;
 
 /** `hop` counts from the peer, which is 0. */
 export type Trust = (address: string, hop: number) => boolean;
 
-/**
- * Caches verdicts: parsing an address takes longer than the rest of admission.
- * @param proxies addresses and CIDR ranges
- */
+/** @param proxies addresses and CIDR ranges */
 export function trustOf(proxies: readonly string[]): Trust {
-  const isTrusted = proxyAddress.compile([...proxies]);
-  const verdicts = new LRUCache<string, boolean, number>({
-    max: MAX_CACHED_VERDICTS,
-    memoMethod: (address, _stale, { context: hop }) => isTrusted(address, hop),
-  });
-  return (address, hop) => verdicts.memo(address, { context: hop });
+  return proxyAddress.compile([...proxies]);
 }
 
 /** Call it before hooks that read `request.ip`. */

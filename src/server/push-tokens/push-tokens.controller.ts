@@ -1,9 +1,9 @@
 import { Body, Controller, Delete, Get, Param, Post } from '@nestjs/common';
-import { ApiOperation, ApiProperty, ApiTags } from '@nestjs/swagger';
+import { ApiProperty, ApiTags } from '@nestjs/swagger';
 import { IsOptional, IsString, Matches, MaxLength } from 'class-validator';
 import type { Access } from '../auth/auth.service.js';
 import { Caller } from '../auth/route-access.js';
-import { ApiTextOrNull, Answers, SuccessDto } from '../http/route-docs.js';
+import { Answers, ApiList, ApiTextOrNull, SuccessDto, Summary } from '../http/route-docs.js';
 import { PushTokensService } from './push-tokens.service.js';
 
 const LINE = /^[^\p{C}\p{Zl}\p{Zp}]+$/u;
@@ -59,7 +59,7 @@ class PushTokenDto {
 }
 
 class PushTokenListDto {
-  @ApiProperty({ type: [PushTokenDto], description: 'Newest first.' }) tokens!: PushTokenDto[];
+  @ApiList(PushTokenDto, 'Newest first.') tokens!: PushTokenDto[];
 }
 
 @ApiTags('push tokens')
@@ -67,18 +67,17 @@ class PushTokenListDto {
 export class PushTokensController {
   constructor(private readonly pushTokens: PushTokensService) {}
 
-  @ApiOperation({ summary: "The account's saved tokens, newest first." })
+  @Summary("The account's saved tokens, newest first.")
   @Get()
   @Answers(PushTokenListDto)
   async list(@Caller() caller: Access): Promise<PushTokenListDto> {
     return { tokens: await this.pushTokens.list(caller.accountId) };
   }
 
-  @ApiOperation({
-    summary: 'Saves a token; saved again, what is given is updated and the rest stays.',
-    description:
-      'It belongs to the session that saved it last, and is removed when that is ended. The 101st removes the one unused longest.',
-  })
+  @Summary(
+    'Saves a token; saved again, what is given is updated and the rest stays.',
+    'It belongs to the session that saved it last, and is removed when that is ended. The 101st removes the one unused longest.',
+  )
   @Post()
   @Answers(SuccessDto)
   async save(@Caller() caller: Access, @Body() body: SavePushTokenDto): Promise<SuccessDto> {
@@ -87,7 +86,7 @@ export class PushTokensController {
     return { success: true };
   }
 
-  @ApiOperation({ summary: 'Removes a token, known or not.' })
+  @Summary('Removes a token, known or not.')
   @Delete(':token')
   @Answers(SuccessDto)
   async remove(@Caller() caller: Access, @Param('token') token: string): Promise<SuccessDto> {

@@ -1,8 +1,8 @@
 import { Controller, Get, HttpCode, Post, Req, Res } from '@nestjs/common';
-import { ApiOperation, ApiProperty, ApiResponse, ApiTags } from '@nestjs/swagger';
+import { ApiProperty, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ChangesState } from '../../http/request-rules.js';
-import { Answers, Refuses, SuccessDto } from '../../http/route-docs.js';
+import { Answers, Refuses, SuccessDto, Summary } from '../../http/route-docs.js';
 import {
   Admin,
   ADMIN_ROLES,
@@ -28,14 +28,14 @@ export class AdminAccessController {
     private readonly sessions: AdminSessionsService,
   ) {}
 
-  @ApiOperation({ summary: 'The caller: name and role.' })
+  @Summary('The caller: name and role.')
   @Get('me')
   @Answers(AdminCallerDto)
   me(@Admin() { name, role, method }: AdminOrigin): AdminCallerDto {
     return { name, role, method };
   }
 
-  @ApiOperation({ summary: 'Redirects a browser to the provider of administrators.' })
+  @Summary('Redirects a browser to the provider of administrators.')
   @Get('login')
   @OpenToAll()
   @ChangesState()
@@ -45,7 +45,7 @@ export class AdminAccessController {
     await reply.redirect(await this.logins.start(reply), 302);
   }
 
-  @ApiOperation({ summary: 'The redirect address of the provider; begins a session.' })
+  @Summary('The redirect address of the provider; begins a session.')
   @Get('login/callback')
   @OpenToAll()
   @ChangesState()
@@ -57,7 +57,7 @@ export class AdminAccessController {
     await reply.redirect('../../../', 302);
   }
 
-  @ApiOperation({ summary: 'Ends the session of this browser.' })
+  @Summary('Ends the session of this browser.')
   @Post('logout')
   @HttpCode(200)
   @Answers(SuccessDto)

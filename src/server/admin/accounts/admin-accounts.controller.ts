@@ -1,7 +1,7 @@
 import { Body, Controller, Delete, Get, Post, Query } from '@nestjs/common';
-import { ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiTags } from '@nestjs/swagger';
 import { IdParam } from '../../http/id-param.js';
-import { Answers, Refuses } from '../../http/route-docs.js';
+import { Answers, Refuses, Summary } from '../../http/route-docs.js';
 import { Admin, Operates, type AdminOrigin } from '../access/admin-caller.js';
 import {
   AccountPageDto,
@@ -21,14 +21,14 @@ export class AdminAccountsController {
     private readonly acts: AdminActsService,
   ) {}
 
-  @ApiOperation({ summary: 'Accounts, page by page, the last seen ones first.' })
+  @Summary('Accounts, page by page, the last seen ones first.')
   @Get()
   @Answers(AccountPageDto)
   search(@Query() query: AccountQueryDto): Promise<AccountPageDto> {
     return this.accounts.search(query);
   }
 
-  @ApiOperation({ summary: 'One account, with its sessions and why it is served or refused.' })
+  @Summary('One account, with its sessions and why it is served or refused.')
   @Get(':id')
   @Answers(AdministeredAccountDto)
   @Refuses('not-found')
@@ -36,9 +36,7 @@ export class AdminAccountsController {
     return this.accounts.find(id);
   }
 
-  @ApiOperation({
-    summary: 'Refuses the account until it is enabled again; its sessions end at once.',
-  })
+  @Summary('Refuses the account until it is enabled again; its sessions end at once.')
   @Post(':id/disable')
   @Operates()
   @Answers(ActAnswerDto)
@@ -51,7 +49,7 @@ export class AdminAccountsController {
     return this.acts.act('account-disabled', id, caller, reason);
   }
 
-  @ApiOperation({ summary: 'Admits a disabled account again.' })
+  @Summary('Admits a disabled account again.')
   @Post(':id/enable')
   @Operates()
   @Answers(ActAnswerDto)
@@ -64,7 +62,7 @@ export class AdminAccountsController {
     return this.acts.act('account-enabled', id, caller, reason);
   }
 
-  @ApiOperation({ summary: 'Ends every session of the account at once.' })
+  @Summary('Ends every session of the account at once.')
   @Post(':id/revoke')
   @Operates()
   @Answers(ActAnswerDto)
@@ -77,7 +75,7 @@ export class AdminAccountsController {
     return this.acts.act('all-tokens-revoked', id, caller, reason);
   }
 
-  @ApiOperation({ summary: 'Checks the identities of the account with their providers now.' })
+  @Summary('Checks the identities of the account with their providers now.')
   @Post(':id/recheck')
   @Operates()
   @Answers(ActAnswerDto)
@@ -90,7 +88,7 @@ export class AdminAccountsController {
     return this.acts.act('recheck-requested', id, caller, reason);
   }
 
-  @ApiOperation({ summary: 'Deletes the account with everything it stores.' })
+  @Summary('Deletes the account with everything it stores.')
   @Delete(':id')
   @Operates()
   @Answers(ActAnswerDto)
@@ -103,7 +101,7 @@ export class AdminAccountsController {
     return this.acts.act('account-deleted', id, caller, reason);
   }
 
-  @ApiOperation({ summary: 'Ends one session of the account at once.' })
+  @Summary('Ends one session of the account at once.')
   @Delete(':id/sessions/:sessionId')
   @Operates()
   @Answers(ActAnswerDto)

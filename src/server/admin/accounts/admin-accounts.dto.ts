@@ -1,6 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { IsIn, IsOptional, IsString, Length, Matches } from 'class-validator';
-import { ApiTextOrNull, ApiTimeOrNull } from '../../http/route-docs.js';
+import { ApiList, ApiOptional, ApiTextOrNull, ApiTimeOrNull } from '../../http/route-docs.js';
 import { SessionClientDto } from '../../auth/sessions/sessions.dto.js';
 import { PageDto, PageQueryDto } from '../page.dto.js';
 import { StatementDto } from '../statement.dto.js';
@@ -18,18 +18,16 @@ const TIME = 'Unix milliseconds.';
 const WITHOUT_CONTROLS = /^[^\p{Cc}]*$/u;
 
 export class AccountQueryDto extends PageQueryDto {
-  @ApiProperty({
-    required: false,
-    description:
-      'An id, or a part of a login, an e-mail address or a certificate subject, in any case.',
-  })
+  @ApiOptional(
+    'An id, or a part of a login, an e-mail address or a certificate subject, in any case.',
+  )
   @IsOptional()
   @IsString()
   @Length(1, 200)
   @Matches(WITHOUT_CONTROLS, { message: 'query must not have control characters' })
   query?: string;
 
-  @ApiProperty({ required: false, description: 'With an identity of this provider.' })
+  @ApiOptional('With an identity of this provider.')
   @IsOptional()
   @IsString()
   @Matches(/^[a-z0-9_-]{1,64}$/, { message: 'provider must be the id of a provider' })
@@ -71,7 +69,7 @@ class AccountFactsDto {
   @ApiTimeOrNull() disabledAt!: number | null;
   @ApiProperty({ enum: ['keyed', 'keyless'] }) keyMode!: KeyMode;
   @ApiProperty({ enum: ['e2ee', 'plain'] }) encryptionMode!: AccountMode;
-  @ApiProperty({ type: [AdminIdentityDto] }) identities!: readonly AdminIdentityDto[];
+  @ApiList(AdminIdentityDto) identities!: readonly AdminIdentityDto[];
 
   @ApiProperty({ description: 'The newest use of a session, right to five minutes.' })
   lastSeenAt!: number;
@@ -82,8 +80,7 @@ export class ListedAccountDto extends AccountFactsDto {
 }
 
 export class AccountPageDto extends PageDto {
-  @ApiProperty({ type: [ListedAccountDto], description: 'The last seen ones first.' })
-  accounts!: readonly ListedAccountDto[];
+  @ApiList(ListedAccountDto, 'The last seen ones first.') accounts!: readonly ListedAccountDto[];
 
   @ApiProperty({ description: 'How many match, on all pages; 100001 = more than 100000.' })
   total!: number;
@@ -105,8 +102,8 @@ export class AdminSessionDto {
 class ExplainedLoginDto {
   @ApiProperty() method!: string;
   @ApiProperty() isAllowed!: boolean;
-  @ApiProperty({ required: false, description: 'The code of the refusal.' }) code?: string;
-  @ApiProperty({ required: false, description: 'The variable that refuses it.' }) variable?: string;
+  @ApiOptional('The code of the refusal.') code?: string;
+  @ApiOptional('The variable that refuses it.') variable?: string;
 }
 
 class ExplainedProviderDto {
@@ -133,10 +130,9 @@ class ExplainedProviderDto {
   })
   verdict!: object | null;
 
-  @ApiProperty({ type: [String] }) sentences!: readonly string[];
+  @ApiList(String) sentences!: readonly string[];
 
-  @ApiProperty({ type: [StatementDto], description: 'The same sentences, to translate.' })
-  statements!: readonly StatementDto[];
+  @ApiList(StatementDto, 'The same sentences, to translate.') statements!: readonly StatementDto[];
 }
 
 class ExplainedResourceServerDto {
@@ -164,22 +160,19 @@ export class AccountExplanationDto {
   })
   code!: 'account-disabled' | 'provider-required' | 'not-eligible' | null;
 
-  @ApiProperty({ type: [String], description: 'The decision in words.' })
-  reasons!: readonly string[];
+  @ApiList(String, 'The decision in words.') reasons!: readonly string[];
 
-  @ApiProperty({ type: [StatementDto], description: 'The same reasons, to translate.' })
-  statements!: readonly StatementDto[];
+  @ApiList(StatementDto, 'The same reasons, to translate.') statements!: readonly StatementDto[];
 
-  @ApiProperty({ type: [ExplainedLoginDto] }) logins!: readonly ExplainedLoginDto[];
-  @ApiProperty({ type: [ExplainedProviderDto] }) providers!: readonly ExplainedProviderDto[];
+  @ApiList(ExplainedLoginDto) logins!: readonly ExplainedLoginDto[];
+  @ApiList(ExplainedProviderDto) providers!: readonly ExplainedProviderDto[];
 
-  @ApiProperty({ type: [ExplainedResourceServerDto], description: 'Empty without backends.' })
+  @ApiList(ExplainedResourceServerDto, 'Empty without backends.')
   resourceServers!: readonly ExplainedResourceServerDto[];
 }
 
 export class AdministeredAccountDto extends AccountFactsDto {
-  @ApiProperty({ type: [AdminSessionDto], description: 'Newest first.' })
-  sessions!: readonly AdminSessionDto[];
+  @ApiList(AdminSessionDto, 'Newest first.') sessions!: readonly AdminSessionDto[];
 
   @ApiProperty({
     type: [AdministeredProgramDto],

@@ -1,7 +1,7 @@
 import { Body, Controller, Delete, Get } from '@nestjs/common';
-import { ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiTags } from '@nestjs/swagger';
 import { IdParam } from '../../http/id-param.js';
-import { Answers, Refuses } from '../../http/route-docs.js';
+import { Answers, Refuses, Summary } from '../../http/route-docs.js';
 import { Admin, Operates, type AdminOrigin } from '../access/admin-caller.js';
 import { ActAnswerDto, ReasonDto } from './admin-accounts.dto.js';
 import { AdministeredProgramListDto } from './admin-programs.dto.js';
@@ -12,7 +12,7 @@ import { AdminProgramsService } from './admin-programs.service.js';
 export class AdminProgramsController {
   constructor(private readonly programs: AdminProgramsService) {}
 
-  @ApiOperation({ summary: 'The programs that may act for the account, newest first.' })
+  @Summary('The programs that may act for the account, newest first.')
   @Get(':id/programs')
   @Answers(AdministeredProgramListDto)
   @Refuses('not-found')
@@ -20,7 +20,7 @@ export class AdminProgramsController {
     return this.programs.list(id);
   }
 
-  @ApiOperation({ summary: 'Ends the access of one program at once.' })
+  @Summary('Ends the access of one program at once.')
   @Delete(':id/programs/:grantId')
   @Operates()
   @Answers(ActAnswerDto)

@@ -1,5 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { ApiTextOrNull } from '../../http/route-docs.js';
+import { ApiList, ApiTextOrNull } from '../../http/route-docs.js';
 
 class AdministeredClientDto {
   @ApiProperty({ description: 'Client id.' }) id!: string;
@@ -24,7 +24,7 @@ export class AdministeredProgramDto {
   redirectUri!: string | null;
 
   @ApiProperty() resource!: AdministeredResourceDto;
-  @ApiProperty({ type: [AdministeredScopeDto] }) scopes!: readonly AdministeredScopeDto[];
+  @ApiList(AdministeredScopeDto) scopes!: readonly AdministeredScopeDto[];
   @ApiProperty({ enum: ['code', 'file'] }) kind!: 'code' | 'file';
   @ApiProperty({ description: 'The method of the login that approved it.' }) method!: string;
   @ApiProperty({ description: 'Unix milliseconds.' }) createdAt!: number;
@@ -34,6 +34,5 @@ export class AdministeredProgramDto {
 }
 
 export class AdministeredProgramListDto {
-  @ApiProperty({ type: [AdministeredProgramDto] })
-  programs!: readonly AdministeredProgramDto[];
+  @ApiList(AdministeredProgramDto) programs!: readonly AdministeredProgramDto[];
 }

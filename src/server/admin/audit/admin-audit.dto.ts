@@ -12,7 +12,7 @@ import {
   Min,
 } from 'class-validator';
 import { OptionalText } from '../../http/text-field.js';
-import { ApiTextOrNull } from '../../http/route-docs.js';
+import { ApiList, ApiOptional, ApiTextOrNull } from '../../http/route-docs.js';
 import { AUDIT_KINDS, type AuditKind } from '../../../core/policy/audit-event.js';
 import { AUDIT_ORDERS, type AuditOrder } from '../../storage/repositories/audit.repository.js';
 
@@ -26,33 +26,28 @@ export class AuditQueryDto {
   @IsIn(AUDIT_KINDS)
   kind?: AuditKind;
 
-  @ApiProperty({ required: false })
+  @ApiOptional()
   @IsOptional()
   @IsUUID()
   accountId?: string;
 
-  @ApiProperty({
-    required: false,
-    description: 'The name of an operator, or `user`, `system` or `provider`.',
-  })
+  @ApiOptional('The name of an operator, or `user`, `system` or `provider`.')
   @IsOptional()
   @IsString()
   @Length(1, 64)
   @Matches(/^[^\p{Cc}]*$/u, { message: 'actor must not have control characters' })
   actor?: string;
 
-  @ApiProperty({
-    required: false,
-    description:
-      'The beginning of the login, e-mail address or subject of a person that rules refused, in any case.',
-  })
+  @ApiOptional(
+    'The beginning of the login, e-mail address or subject of a person that rules refused, in any case.',
+  )
   @IsOptional()
   @IsString()
   @Length(1, 320)
   @Matches(/^[^\p{Cc}]*$/u, { message: 'person must not have control characters' })
   person?: string;
 
-  @ApiProperty({ required: false, description: 'First moment, Unix milliseconds.' })
+  @ApiOptional('First moment, Unix milliseconds.')
   @IsOptional()
   @toNumber
   @IsInt()
@@ -60,7 +55,7 @@ export class AuditQueryDto {
   @Max(LAST_TIME)
   since?: number;
 
-  @ApiProperty({ required: false, description: 'The moment behind the last, Unix milliseconds.' })
+  @ApiOptional('The moment behind the last, Unix milliseconds.')
   @IsOptional()
   @toNumber
   @IsInt()
@@ -100,63 +95,41 @@ export class AuditEventDto {
 
   @ApiTextOrNull() accountId!: string | null;
 
-  @ApiProperty({
-    required: false,
-    description: 'Name of the account now: an e-mail address or a login of its identities.',
-  })
+  @ApiOptional('Name of the account now: an e-mail address or a login of its identities.')
   accountName?: string;
 
-  @ApiProperty({ required: false }) provider?: string;
-  @ApiProperty({ required: false, description: 'A code, or why an operator acted.' })
-  reason?: string;
-  @ApiProperty({
-    required: false,
-    description: 'The error code of the provider, or what of its answer was refused.',
-  })
+  @ApiOptional() provider?: string;
+  @ApiOptional('A code, or why an operator acted.') reason?: string;
+  @ApiOptional('The error code of the provider, or what of its answer was refused.')
   detail?: string;
 
-  @ApiProperty({ required: false }) sessionId?: string;
-  @ApiProperty({ required: false, description: 'Of the client.' }) address?: string;
+  @ApiOptional() sessionId?: string;
+  @ApiOptional('Of the client.') address?: string;
 
-  @ApiProperty({
-    required: false,
-    description: 'The person that the rules refused, as the provider identifies them.',
-  })
+  @ApiOptional('The person that the rules refused, as the provider identifies them.')
   subject?: string;
 
-  @ApiProperty({ required: false, description: 'Of that person.' }) login?: string;
+  @ApiOptional('Of that person.') login?: string;
 
-  @ApiProperty({ required: false, description: 'Of that person, verified by the provider.' })
-  email?: string;
+  @ApiOptional('Of that person, verified by the provider.') email?: string;
 
-  @ApiProperty({
-    required: false,
-    description: 'Of the events of an invitation; the actor of `invitation-used` is who made it.',
-  })
+  @ApiOptional('Of the events of an invitation; the actor of `invitation-used` is who made it.')
   invitationId?: string;
 
-  @ApiProperty({ required: false, description: 'The last characters of a push token.' })
-  tokenEnd?: string;
+  @ApiOptional('The last characters of a push token.') tokenEnd?: string;
 
-  @ApiProperty({ required: false, description: 'How many alike this one stands for.' })
-  count?: number;
+  @ApiOptional('How many alike this one stands for.') count?: number;
 
-  @ApiProperty({ required: false, description: 'The issuer of the signal that caused it.' })
-  issuer?: string;
+  @ApiOptional('The issuer of the signal that caused it.') issuer?: string;
 
-  @ApiProperty({ required: false, description: 'The `txn` of that signal at its transmitter.' })
-  signalTxn?: string;
+  @ApiOptional('The `txn` of that signal at its transmitter.') signalTxn?: string;
 
-  @ApiProperty({
-    required: false,
-    description: 'The transaction that stored it: the `txn` of security events of the same cause.',
-  })
+  @ApiOptional('The transaction that stored it: the `txn` of security events of the same cause.')
   txn?: string;
 }
 
 export class AuditPageDto {
-  @ApiProperty({ type: [AuditEventDto], description: 'In the order that was asked for.' })
-  events!: readonly AuditEventDto[];
+  @ApiList(AuditEventDto, 'In the order that was asked for.') events!: readonly AuditEventDto[];
 
   @ApiTextOrNull('null = the last page. A page before it may have few events, or none.')
   cursor!: string | null;

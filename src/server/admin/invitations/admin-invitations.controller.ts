@@ -1,7 +1,7 @@
 import { Body, Controller, Delete, Get, Post, Query } from '@nestjs/common';
-import { ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiTags } from '@nestjs/swagger';
 import { IdParam } from '../../http/id-param.js';
-import { Answers, Refuses } from '../../http/route-docs.js';
+import { Answers, Refuses, Summary } from '../../http/route-docs.js';
 import { Admin, Operates, type AdminOrigin } from '../access/admin-caller.js';
 import { ActAnswerDto, ReasonDto } from '../accounts/admin-accounts.dto.js';
 import {
@@ -17,10 +17,10 @@ import { AdminInvitationsService } from './admin-invitations.service.js';
 export class AdminInvitationsController {
   constructor(private readonly invitations: AdminInvitationsService) {}
 
-  @ApiOperation({
-    summary: 'Makes an invitation.',
-    description: 'New device keys sign up with it where AUTH_SIGNUP_INVITATIONS_ENABLED is on.',
-  })
+  @Summary(
+    'Makes an invitation.',
+    'New device keys sign up with it where AUTH_SIGNUP_INVITATIONS_ENABLED is on.',
+  )
   @Post()
   @Operates()
   @Answers(CreatedInvitationDto)
@@ -31,14 +31,14 @@ export class AdminInvitationsController {
     return this.invitations.create(body, caller);
   }
 
-  @ApiOperation({ summary: 'Invitations, page by page.' })
+  @Summary('Invitations, page by page.')
   @Get()
   @Answers(InvitationPageDto)
   page(@Query() query: PageQueryDto): Promise<InvitationPageDto> {
     return this.invitations.page(query);
   }
 
-  @ApiOperation({ summary: 'Revokes an invitation; the accounts it made stay.' })
+  @Summary('Revokes an invitation; the accounts it made stay.')
   @Delete(':id')
   @Operates()
   @Answers(ActAnswerDto)

@@ -1,6 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { IsInt, IsOptional, IsString, Length, Matches, Max, Min } from 'class-validator';
-import { ApiTextOrNull, ApiTimeOrNull } from '../../http/route-docs.js';
+import { ApiList, ApiTextOrNull, ApiTimeOrNull } from '../../http/route-docs.js';
 import { INVITATION_LIMITS } from '../../../core/policy/flow/code-limits.js';
 import { PageDto } from '../page.dto.js';
 
@@ -67,10 +67,7 @@ export class InvitationDto {
 }
 
 export class InvitationPageDto extends PageDto {
-  @ApiProperty({
-    type: [InvitationDto],
-    description: 'Newest first; those that expired are deleted.',
-  })
+  @ApiList(InvitationDto, 'Newest first; those that expired are deleted.')
   invitations!: readonly InvitationDto[];
 
   @ApiProperty({

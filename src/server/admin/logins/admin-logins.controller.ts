@@ -1,6 +1,6 @@
 import { Controller, Get, Query } from '@nestjs/common';
-import { ApiOperation, ApiTags } from '@nestjs/swagger';
-import { Answers } from '../../http/route-docs.js';
+import { ApiTags } from '@nestjs/swagger';
+import { Answers, Summary } from '../../http/route-docs.js';
 import { LoginCountsDto, LoginCountsQueryDto } from './admin-logins.dto.js';
 import { AdminLoginsService } from './admin-logins.service.js';
 
@@ -9,7 +9,7 @@ import { AdminLoginsService } from './admin-logins.service.js';
 export class AdminLoginsController {
   constructor(private readonly logins: AdminLoginsService) {}
 
-  @ApiOperation({ summary: 'Logins and refusals of the last day or week, right to a minute.' })
+  @Summary('Logins and refusals of the last day or week, right to a minute.')
   @Get()
   @Answers(LoginCountsDto)
   counts(@Query() { period }: LoginCountsQueryDto): Promise<LoginCountsDto> {

@@ -1,5 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { IsIn, IsOptional } from 'class-validator';
+import { ApiList } from '../../http/route-docs.js';
 
 const LOGIN_PERIODS = ['day', 'week'] as const;
 
@@ -21,6 +22,6 @@ class LoginBucketDto {
 export class LoginCountsDto {
   @ApiProperty({ description: 'Length of a bucket, in milliseconds.' }) bucketMs!: number;
 
-  @ApiProperty({ type: [LoginBucketDto], description: 'Oldest first; the last one has not ended.' })
+  @ApiList(LoginBucketDto, 'Oldest first; the last one has not ended.')
   buckets!: readonly LoginBucketDto[];
 }

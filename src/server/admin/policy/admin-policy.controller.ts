@@ -1,6 +1,6 @@
 import { Body, Controller, Get, Post } from '@nestjs/common';
-import { ApiOperation, ApiTags } from '@nestjs/swagger';
-import { Answers } from '../../http/route-docs.js';
+import { ApiTags } from '@nestjs/swagger';
+import { Answers, Summary } from '../../http/route-docs.js';
 import { AdminPlanService } from './admin-plan.service.js';
 import {
   AdminPolicyDto,
@@ -19,30 +19,27 @@ export class AdminPolicyController {
     private readonly plans: AdminPlanService,
   ) {}
 
-  @ApiOperation({
-    summary:
-      'The policy of this server in sentences, and findings about it and about what expires.',
-  })
+  @Summary('The policy of this server in sentences, and findings about it and about what expires.')
   @Get()
   @Answers(AdminPolicyDto)
   describe(): AdminPolicyDto {
     return this.policy.describe();
   }
 
-  @ApiOperation({
-    summary: 'The variables that a plan may change, with their present values.',
-    description: 'Without secrets and names of files. Providers of a file are given as text.',
-  })
+  @Summary(
+    'The variables that a plan may change, with their present values.',
+    'Without secrets and names of files. Providers of a file are given as text.',
+  )
   @Get('variables')
   @Answers(PresentVariablesDto)
   variables(): PresentVariablesDto {
     return { variables: presentVariables() };
   }
 
-  @ApiOperation({
-    summary: 'Counts the accounts that would lose or get access under changed variables.',
-    description: 'Changes nothing. Of many accounts a random sample is judged.',
-  })
+  @Summary(
+    'Counts the accounts that would lose or get access under changed variables.',
+    'Changes nothing. Of many accounts a random sample is judged.',
+  )
   @Post('plan')
   @Answers(PlanDto)
   plan(@Body() { environment }: PlanRequestDto): Promise<PlanDto> {

@@ -3,20 +3,18 @@ import { IsObject } from 'class-validator';
 import { OpaqueJson } from '../../http/request-validation.pipe.js';
 import { StatementDto } from '../statement.dto.js';
 import type { LockoutFinding } from '../../../core/policy/findings/lockout.js';
+import { ApiList } from '../../http/route-docs.js';
 
 export class FindingDto extends StatementDto {
   @ApiProperty({ enum: ['error', 'warning', 'notice'] }) severity!: LockoutFinding['severity'];
 }
 
 export class AdminPolicyDto {
-  @ApiProperty({ type: [String], description: 'The policy in sentences.' })
-  sentences!: readonly string[];
+  @ApiList(String, 'The policy in sentences.') sentences!: readonly string[];
 
-  @ApiProperty({ type: [StatementDto], description: 'The same sentences, to translate.' })
-  statements!: readonly StatementDto[];
+  @ApiList(StatementDto, 'The same sentences, to translate.') statements!: readonly StatementDto[];
 
-  @ApiProperty({ type: [FindingDto], description: 'What may not be meant, errors first.' })
-  findings!: readonly FindingDto[];
+  @ApiList(FindingDto, 'What may not be meant, errors first.') findings!: readonly FindingDto[];
 }
 
 class PresentVariableDto {
@@ -27,7 +25,7 @@ class PresentVariableDto {
 }
 
 export class PresentVariablesDto {
-  @ApiProperty({ type: [PresentVariableDto] }) variables!: readonly PresentVariableDto[];
+  @ApiList(PresentVariableDto) variables!: readonly PresentVariableDto[];
 }
 
 export class PlanRequestDto {
@@ -66,11 +64,9 @@ export class PlanDto {
   })
   unknown!: number;
 
-  @ApiProperty({ type: [String], description: 'Ids of some that would lose access.' })
-  losing!: readonly string[];
+  @ApiList(String, 'Ids of some that would lose access.') losing!: readonly string[];
 
-  @ApiProperty({ type: [String], description: 'Ids of some that would get it.' })
-  gaining!: readonly string[];
+  @ApiList(String, 'Ids of some that would get it.') gaining!: readonly string[];
 
   @ApiProperty({
     type: 'object',
@@ -80,10 +76,7 @@ export class PlanDto {
   })
   names!: Readonly<Record<string, string>>;
 
-  @ApiProperty({
-    type: [PlannedResourceServerDto],
-    description: 'The backends of the present and of the changed policy.',
-  })
+  @ApiList(PlannedResourceServerDto, 'The backends of the present and of the changed policy.')
   resourceServers!: readonly PlannedResourceServerDto[];
 
   @ApiProperty({ description: 'The changed policy.' }) policy!: AdminPolicyDto;

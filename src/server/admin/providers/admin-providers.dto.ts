@@ -1,5 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { ApiTextOrNull, ApiTimeOrNull } from '../../http/route-docs.js';
+import { ApiList, ApiTextOrNull, ApiTimeOrNull } from '../../http/route-docs.js';
 
 class ProviderFailureDto {
   @ApiProperty({ description: 'Unix milliseconds.' }) at!: number;
@@ -37,7 +37,7 @@ class AdminProviderDto {
 }
 
 export class AdminProvidersDto {
-  @ApiProperty({ type: [AdminProviderDto] }) providers!: readonly AdminProviderDto[];
+  @ApiList(AdminProviderDto) providers!: readonly AdminProviderDto[];
 }
 
 class CountedAccountsDto {

@@ -1,6 +1,6 @@
 import { Controller, Get } from '@nestjs/common';
-import { ApiOperation, ApiTags } from '@nestjs/swagger';
-import { Answers } from '../../http/route-docs.js';
+import { ApiTags } from '@nestjs/swagger';
+import { Answers, Summary } from '../../http/route-docs.js';
 import { AdminResourceServersDto } from './admin-resource-servers.dto.js';
 import { AdminResourceServersService } from './admin-resource-servers.service.js';
 
@@ -9,7 +9,7 @@ import { AdminResourceServersService } from './admin-resource-servers.service.js
 export class AdminResourceServersController {
   constructor(private readonly resourceServers: AdminResourceServersService) {}
 
-  @ApiOperation({ summary: 'The backends that accept tokens of this server, and its keys.' })
+  @Summary('The backends that accept tokens of this server, and its keys.')
   @Get()
   @Answers(AdminResourceServersDto)
   list(): Promise<AdminResourceServersDto> {

@@ -1,5 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { ApiTextOrNull } from '../../http/route-docs.js';
+import { ApiList, ApiTextOrNull } from '../../http/route-docs.js';
 
 class RequestCountsDto {
   @ApiProperty({ enum: ['exchange', 'introspection', 'forward_auth', 'token'] }) request!: string;
@@ -28,26 +28,20 @@ class AdminResourceServerDto {
   @ApiProperty({ description: 'The address, which is the audience of the tokens.' })
   resource!: string;
 
-  @ApiProperty({ type: [String], description: 'Required in addition to those of the server.' })
+  @ApiList(String, 'Required in addition to those of the server.')
   requireProviders!: readonly string[];
 
   @ApiProperty({ description: 'Whether it admits accounts without a device key.' })
   allowKeyless!: boolean;
 
-  @ApiProperty({ type: [String] }) claims!: readonly string[];
+  @ApiList(String) claims!: readonly string[];
   @ApiProperty() maxTokenSeconds!: number;
   @ApiProperty({ enum: ['ES256', 'RS256'] }) tokenAlg!: string;
 
-  @ApiProperty({
-    type: [RequestCountsDto],
-    description: 'Requests to this replica since its start, as in the metric.',
-  })
+  @ApiList(RequestCountsDto, 'Requests to this replica since its start, as in the metric.')
   requests!: readonly RequestCountsDto[];
 
-  @ApiProperty({
-    type: [EventStreamStateDto],
-    description: 'Streams of events about ended sessions, the oldest first.',
-  })
+  @ApiList(EventStreamStateDto, 'Streams of events about ended sessions, the oldest first.')
   streams!: readonly EventStreamStateDto[];
 }
 
@@ -58,9 +52,8 @@ class AdminSigningKeyDto {
 }
 
 export class AdminResourceServersDto {
-  @ApiProperty({ type: [AdminResourceServerDto] })
-  resourceServers!: readonly AdminResourceServerDto[];
+  @ApiList(AdminResourceServerDto) resourceServers!: readonly AdminResourceServerDto[];
 
-  @ApiProperty({ type: [AdminSigningKeyDto], description: 'Those that sign now or later, last.' })
+  @ApiList(AdminSigningKeyDto, 'Those that sign now or later, last.')
   keys!: readonly AdminSigningKeyDto[];
 }

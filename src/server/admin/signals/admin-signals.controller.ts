@@ -1,6 +1,6 @@
 import { Body, Controller, Get, Param, Post, Query } from '@nestjs/common';
-import { ApiOperation, ApiTags } from '@nestjs/swagger';
-import { Answers, Refuses } from '../../http/route-docs.js';
+import { ApiTags } from '@nestjs/swagger';
+import { Answers, Refuses, Summary } from '../../http/route-docs.js';
 import { Admin, Operates, type AdminOrigin } from '../access/admin-caller.js';
 import { ActAnswerDto } from '../accounts/admin-accounts.dto.js';
 import { PageQueryDto } from '../page.dto.js';
@@ -16,16 +16,14 @@ export class AdminSignalsController {
     private readonly refusals: AdminRefusalsService,
   ) {}
 
-  @ApiOperation({
-    summary: 'Lists the last signals, the stream and the directory of each provider.',
-  })
+  @Summary('Lists the last signals, the stream and the directory of each provider.')
   @Get()
   @Answers(AdminSignalsDto)
   list(): Promise<AdminSignalsDto> {
     return this.signals.list();
   }
 
-  @ApiOperation({ summary: 'People of the directory who match no identity.' })
+  @Summary('People of the directory who match no identity.')
   @Get(':provider/unmatched')
   @Answers(UnmatchedPageDto)
   @Refuses('not-found')
@@ -36,11 +34,10 @@ export class AdminSignalsController {
     return this.signals.unmatched(provider, query);
   }
 
-  @ApiOperation({
-    summary: 'Ends what the directory or an event refuses a person without an account.',
-    description:
-      'The rules decide about the next login. A later request or event refuses the person again.',
-  })
+  @Summary(
+    'Ends what the directory or an event refuses a person without an account.',
+    'The rules decide about the next login. A later request or event refuses the person again.',
+  )
   @Post(':provider/end-refusal')
   @Operates()
   @Answers(ActAnswerDto)

@@ -1,6 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { IsString, Length, Matches } from 'class-validator';
-import { ApiTextOrNull, ApiTimeOrNull } from '../../http/route-docs.js';
+import { ApiList, ApiTextOrNull, ApiTimeOrNull } from '../../http/route-docs.js';
 import { ReasonDto } from '../accounts/admin-accounts.dto.js';
 import { PageDto } from '../page.dto.js';
 import {
@@ -59,7 +59,7 @@ class ProviderDirectoryDto {
 class ProviderSignalsDto {
   @ApiProperty({ description: 'Of the provider.' }) id!: string;
 
-  @ApiProperty({ type: [LastSignalDto], description: 'The last of each kind, the newest first.' })
+  @ApiList(LastSignalDto, 'The last of each kind, the newest first.')
   received!: readonly LastSignalDto[];
 
   @ApiProperty({ nullable: true, type: ProviderStreamDto }) stream!: ProviderStreamDto | null;
@@ -73,10 +73,7 @@ class ProviderSignalsDto {
 }
 
 export class AdminSignalsDto {
-  @ApiProperty({
-    type: [ProviderSignalsDto],
-    description: 'Providers that can report leavers, or have done so.',
-  })
+  @ApiList(ProviderSignalsDto, 'Providers that can report leavers, or have done so.')
   providers!: readonly ProviderSignalsDto[];
 }
 
@@ -105,5 +102,5 @@ export class RefusedPersonDto extends ReasonDto {
 }
 
 export class UnmatchedPageDto extends PageDto {
-  @ApiProperty({ type: [UnmatchedPersonDto] }) people!: readonly UnmatchedPersonDto[];
+  @ApiList(UnmatchedPersonDto) people!: readonly UnmatchedPersonDto[];
 }

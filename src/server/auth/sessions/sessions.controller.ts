@@ -1,7 +1,7 @@
 import { Body, Controller, Delete, Get, Param, Patch, Post } from '@nestjs/common';
-import { ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiTags } from '@nestjs/swagger';
 import { IdParam } from '../../http/id-param.js';
-import { Answers, Refuses, SuccessDto } from '../../http/route-docs.js';
+import { Answers, Refuses, SuccessDto, Summary } from '../../http/route-docs.js';
 import type { Access } from '../auth.service.js';
 import { Caller, OpenToAnyToken } from '../route-access.js';
 import { RenameSessionDto, SessionListDto } from './sessions.dto.js';
@@ -14,14 +14,14 @@ const DONE: SuccessDto = { success: true };
 export class SessionsController {
   constructor(private readonly sessions: SessionsService) {}
 
-  @ApiOperation({ summary: "The account's live sessions, newest first." })
+  @Summary("The account's live sessions, newest first.")
   @Get('account/sessions')
   @Answers(SessionListDto)
   async list(@Caller() caller: Access): Promise<SessionListDto> {
     return { sessions: await this.sessions.list(caller) };
   }
 
-  @ApiOperation({ summary: 'Names a session of the account.' })
+  @Summary('Names a session of the account.')
   @Patch('account/sessions/:id')
   @Answers(SuccessDto)
   @Refuses('not-found')
@@ -34,7 +34,7 @@ export class SessionsController {
     return DONE;
   }
 
-  @ApiOperation({ summary: 'Ends one session at once and everywhere, known or not.' })
+  @Summary('Ends one session at once and everywhere, known or not.')
   @Delete('account/sessions/:id')
   @Answers(SuccessDto)
   async end(@Caller() { accountId }: Access, @Param('id') id: string): Promise<SuccessDto> {
@@ -42,7 +42,7 @@ export class SessionsController {
     return DONE;
   }
 
-  @ApiOperation({ summary: 'Ends this session, at once and everywhere.' })
+  @Summary('Ends this session, at once and everywhere.')
   @Post('auth/logout')
   @OpenToAnyToken()
   @Answers(SuccessDto)
@@ -51,7 +51,7 @@ export class SessionsController {
     return DONE;
   }
 
-  @ApiOperation({ summary: 'Ends every session of the account.' })
+  @Summary('Ends every session of the account.')
   @Post('auth/logout-everywhere')
   @OpenToAnyToken()
   @Answers(SuccessDto)

@@ -1,5 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { ApiTextOrNull } from '../../http/route-docs.js';
+import { ApiList, ApiTextOrNull } from '../../http/route-docs.js';
 import { IsClientName, MAX_NAME } from './login-origin.js';
 
 export class SessionClientDto {
@@ -25,8 +25,7 @@ export class SessionDto {
 }
 
 export class SessionListDto {
-  @ApiProperty({ type: [SessionDto], description: 'Newest first.' })
-  sessions!: readonly SessionDto[];
+  @ApiList(SessionDto, 'Newest first.') sessions!: readonly SessionDto[];
 }
 
 export class RenameSessionDto {

@@ -9,14 +9,14 @@ import {
   Req,
   UseGuards,
 } from '@nestjs/common';
-import { ApiBody, ApiOperation, ApiQuery, ApiResponse, ApiTags } from '@nestjs/swagger';
+import { ApiBody, ApiQuery, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import type { Access } from '../../auth/auth.service.js';
 import { LoginRateGuard } from '../../auth/login-rate.guard.js';
 import { Caller, OpenToAnyToken, Public } from '../../auth/route-access.js';
 import { NeedsFreshLogin } from '../../auth/sessions/fresh-login.guard.js';
 import { ChangesState } from '../../http/request-rules.js';
-import { Answers, Refuses, SuccessDto } from '../../http/route-docs.js';
+import { Answers, Refuses, SuccessDto, Summary } from '../../http/route-docs.js';
 import { CertificateConnectService } from './certificate-connect.service.js';
 import { BrowserStepDto, ConnectCertificateDto, ConnectStartDto } from './certificate.dto.js';
 
@@ -26,9 +26,7 @@ import { BrowserStepDto, ConnectCertificateDto, ConnectStartDto } from './certif
 export class CertificateConnectController {
   constructor(private readonly connections: CertificateConnectService) {}
 
-  @ApiOperation({
-    summary: 'Begins connecting a certificate in a browser: the address that requests it.',
-  })
+  @Summary('Begins connecting a certificate in a browser: the address that requests it.')
   @Get('start')
   @NeedsFreshLogin()
   @ChangesState()
@@ -48,7 +46,7 @@ export class CertificateConnectController {
     return { url: await this.connections.start(accountId, returnTo, proofHash) };
   }
 
-  @ApiOperation({ summary: 'Reads the certificate of a browser: redirects to the return address.' })
+  @Summary('Reads the certificate of a browser: redirects to the return address.')
   @Get('complete')
   @Public()
   @UseGuards(LoginRateGuard)
@@ -64,7 +62,7 @@ export class CertificateConnectController {
     return { url: await this.connections.complete(raw, state), statusCode: 302 };
   }
 
-  @ApiOperation({ summary: 'Connects the certificate of this connection, or of a `code`.' })
+  @Summary('Connects the certificate of this connection, or of a `code`.')
   @Post()
   @NeedsFreshLogin()
   @Answers(SuccessDto)
@@ -92,10 +90,10 @@ export class CertificateConnectController {
     return { success: true };
   }
 
-  @ApiOperation({
-    summary: 'Unlinks the certificate, linked or not.',
-    description: 'Where a certificate is required, access ends at once, everywhere.',
-  })
+  @Summary(
+    'Unlinks the certificate, linked or not.',
+    'Where a certificate is required, access ends at once, everywhere.',
+  )
   @Delete()
   @NeedsFreshLogin()
   @Answers(SuccessDto)

@@ -9,10 +9,10 @@ import {
   Req,
   UseGuards,
 } from '@nestjs/common';
-import { ApiBody, ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
+import { ApiBody, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import { ChangesState } from '../../http/request-rules.js';
-import { Answers, Refuses } from '../../http/route-docs.js';
+import { Answers, Refuses, Summary } from '../../http/route-docs.js';
 import { LoginAnswerDto } from '../device-key/device-key.dto.js';
 import { LoginMethod } from '../login-outcomes.service.js';
 import { LoginRateGuard } from '../../auth/login-rate.guard.js';
@@ -37,7 +37,7 @@ const RedirectsBrowser = (description: string): MethodDecorator =>
 export class CertificateLoginController {
   constructor(private readonly logins: CertificateLoginService) {}
 
-  @ApiOperation({ summary: 'Login with the client certificate of this connection.' })
+  @Summary('Login with the client certificate of this connection.')
   @Post()
   @LoginMethod('mtls')
   @Answers(LoginAnswerDto)
@@ -57,9 +57,7 @@ export class CertificateLoginController {
     return this.logins.logIn(request.raw, loginOrigin(request, client));
   }
 
-  @ApiOperation({
-    summary: 'Begins a login in a browser: redirects to the address that requests its certificate.',
-  })
+  @Summary('Begins a login in a browser: redirects to the address that requests its certificate.')
   @Get('start')
   @RedirectsBrowser('To `complete`.')
   @Refuses('invalid-request', 'invalid-return-to', 'not-found')
@@ -67,7 +65,7 @@ export class CertificateLoginController {
     return { url: this.logins.start(returnTo, proofHash), statusCode: 302 };
   }
 
-  @ApiOperation({ summary: 'Ends a login in a browser: redirects to the return address.' })
+  @Summary('Ends a login in a browser: redirects to the return address.')
   @Get('complete')
   @ChangesState()
   @RedirectsBrowser('To `returnTo`, with `code` or `error`.')
@@ -79,7 +77,7 @@ export class CertificateLoginController {
     return { url: await this.logins.complete(raw, returnTo, proofHash), statusCode: 302 };
   }
 
-  @ApiOperation({ summary: 'Exchanges a code for a token, once.' })
+  @Summary('Exchanges a code for a token, once.')
   @Post('claim')
   @LoginMethod('mtls')
   @Answers(LoginAnswerDto)

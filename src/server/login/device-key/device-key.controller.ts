@@ -1,7 +1,7 @@
 import { Body, Controller, Post, Req, UseGuards } from '@nestjs/common';
-import { ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiTags } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
-import { Answers, Refuses } from '../../http/route-docs.js';
+import { Answers, Refuses, Summary } from '../../http/route-docs.js';
 import { LoginMethod } from '../login-outcomes.service.js';
 import { LoginRateGuard } from '../../auth/login-rate.guard.js';
 import { Public } from '../../auth/route-access.js';
@@ -20,7 +20,7 @@ export class DeviceKeyController {
     private readonly challenges: LoginChallengeService,
   ) {}
 
-  @ApiOperation({ summary: 'A challenge to sign: valid for 60 seconds and one login.' })
+  @Summary('A challenge to sign: valid for 60 seconds and one login.')
   @Post('challenge')
   @Public()
   @UseGuards(LoginRateGuard)
@@ -30,7 +30,7 @@ export class DeviceKeyController {
     return this.challenges.issue();
   }
 
-  @ApiOperation({ summary: 'Device-key sign-up and login.' })
+  @Summary('Device-key sign-up and login.')
   @Post()
   @LoginMethod('key_challenge')
   @Public()

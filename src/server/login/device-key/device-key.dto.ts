@@ -2,6 +2,7 @@ import { ApiProperty } from '@nestjs/swagger';
 import { IsBoolean, IsOptional } from 'class-validator';
 import { OptionalText, Text } from '../../http/text-field.js';
 import { LoginClientDto } from '../../auth/sessions/login-origin.js';
+import { ApiOptional } from '../../http/route-docs.js';
 
 const BASE64 = 'base64, standard or url-safe, padded or not';
 
@@ -17,11 +18,9 @@ export class SignedChallengeDto extends LoginClientDto {
 }
 
 export class DeviceKeyLoginDto extends SignedChallengeDto {
-  @ApiProperty({
-    required: false,
-    description:
-      'Default true. false: a key without an account is answered `not-found`, and does not sign up.',
-  })
+  @ApiOptional(
+    'Default true. false: a key without an account is answered `not-found`, and does not sign up.',
+  )
   @IsOptional()
   @IsBoolean()
   create?: boolean;

@@ -1,8 +1,8 @@
 import { Body, Controller, Delete, Get, Param, Post, Req, UseGuards } from '@nestjs/common';
-import { ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
+import { ApiParam, ApiTags } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import { IdParam } from '../../http/id-param.js';
-import { Answers, Refuses, SuccessDto } from '../../http/route-docs.js';
+import { Answers, Refuses, SuccessDto, Summary } from '../../http/route-docs.js';
 import type { Access } from '../../auth/auth.service.js';
 import { LoginRateGuard } from '../../auth/login-rate.guard.js';
 import { Caller, Public } from '../../auth/route-access.js';
@@ -27,7 +27,7 @@ export class DevicesController {
     private readonly devices: DevicesService,
   ) {}
 
-  @ApiOperation({ summary: 'Requests to be added to an account; valid for ten minutes.' })
+  @Summary('Requests to be added to an account; valid for ten minutes.')
   @Post()
   @Public()
   @UseGuards(LoginRateGuard)
@@ -40,7 +40,7 @@ export class DevicesController {
     return this.requests.request(body, loginOrigin(request, body.client));
   }
 
-  @ApiOperation({ summary: 'The waiting device with this user code.' })
+  @Summary('The waiting device with this user code.')
   // The same name as in the other routes, as OpenAPI requires.
   @Get(':id')
   @ApiParam({ name: 'id', description: 'The user code, in any case, with the dash or without.' })
@@ -54,7 +54,7 @@ export class DevicesController {
     return this.requests.find(userCode, caller, ip);
   }
 
-  @ApiOperation({ summary: 'Adds a device to the account, while the approving session is active.' })
+  @Summary('Adds a device to the account, while the approving session is active.')
   @Post(':id/approve')
   @NeedsFreshLogin()
   @Answers(SuccessDto)
@@ -69,7 +69,7 @@ export class DevicesController {
     return { success: true };
   }
 
-  @ApiOperation({ summary: 'Refuses a device.' })
+  @Summary('Refuses a device.')
   @Delete(':id')
   @Answers(SuccessDto)
   @Refuses('not-found', 'already-answered')
@@ -82,7 +82,7 @@ export class DevicesController {
     return { success: true };
   }
 
-  @ApiOperation({ summary: "The device's own token, once it was approved." })
+  @Summary("The device's own token, once it was approved.")
   @Post(':id/token')
   @Public()
   @Answers(DeviceTokenDto)

@@ -5,6 +5,7 @@ import { LoginClientDto } from '../../auth/sessions/login-origin.js';
 import { SessionClientDto } from '../../auth/sessions/sessions.dto.js';
 import { DEVICE_VERSION } from '../../../core/protocol/device-version.js';
 import { IsProofHash } from '../login-proof.js';
+import { ApiList, ApiOptional } from '../../http/route-docs.js';
 
 /** 1 KiB of bytes in base64url. */
 const MAX_SEALED_LENGTH = 1368;
@@ -32,10 +33,7 @@ class DeviceServerDto {
   @ApiProperty({ enum: [DEVICE_VERSION], description: 'The version of adding a device.' })
   v!: typeof DEVICE_VERSION;
 
-  @ApiProperty({
-    type: [String],
-    description: 'The origins of this server, as in challenges. Refuse a list without your own.',
-  })
+  @ApiList(String, 'The origins of this server, as in challenges. Refuse a list without your own.')
   origins!: string[];
 }
 
@@ -78,14 +76,9 @@ export class DeviceTokenDto {
   @ApiProperty({ enum: ['pending', 'approved', 'refused'] })
   state!: 'pending' | 'approved' | 'refused';
 
-  @ApiProperty({ required: false, description: 'Bearer token. With `approved`, once.' })
-  token?: string;
+  @ApiOptional('Bearer token. With `approved`, once.') token?: string;
 
-  @ApiProperty({ required: false, description: 'With `approved`.' }) accountId?: string;
+  @ApiOptional('With `approved`.') accountId?: string;
 
-  @ApiProperty({
-    required: false,
-    description: 'With `approved`: the account that the approving device sealed.',
-  })
-  sealed?: string;
+  @ApiOptional('With `approved`: the account that the approving device sealed.') sealed?: string;
 }

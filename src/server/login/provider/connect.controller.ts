@@ -1,7 +1,7 @@
 import { Body, Controller, Delete, Get, Param, Post, Query } from '@nestjs/common';
-import { ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiTags } from '@nestjs/swagger';
 import { ChangesState } from '../../http/request-rules.js';
-import { Answers, Refuses, SuccessDto } from '../../http/route-docs.js';
+import { Answers, Refuses, SuccessDto, Summary } from '../../http/route-docs.js';
 import type { Access } from '../../auth/auth.service.js';
 import { Caller, OpenToAnyToken } from '../../auth/route-access.js';
 import { NeedsFreshLogin } from '../../auth/sessions/fresh-login.guard.js';
@@ -20,9 +20,7 @@ export class ConnectController {
     private readonly links: IdentityLinksService,
   ) {}
 
-  @ApiOperation({
-    summary: 'Begins linking an identity to this account: the address to open, for 10 minutes.',
-  })
+  @Summary('Begins linking an identity to this account: the address to open, for 10 minutes.')
   @Get('params')
   @NeedsFreshLogin()
   @ChangesState()
@@ -43,7 +41,7 @@ export class ConnectController {
     return { url: url.href };
   }
 
-  @ApiOperation({ summary: 'Links the identity of a `pending`.' })
+  @Summary('Links the identity of a `pending`.')
   @Post('finalize')
   @NeedsFreshLogin()
   @Answers(SuccessDto)
@@ -57,10 +55,10 @@ export class ConnectController {
     return { success: true };
   }
 
-  @ApiOperation({
-    summary: 'Unlinks, linked or not.',
-    description: 'Where the provider is required, access ends at once, everywhere.',
-  })
+  @Summary(
+    'Unlinks, linked or not.',
+    'Where the provider is required, access ends at once, everywhere.',
+  )
   @Delete()
   @NeedsFreshLogin()
   @Answers(SuccessDto)

@@ -1,17 +1,10 @@
 import { Body, Controller, Get, HttpCode, Param, Post, Req, Res, UseGuards } from '@nestjs/common';
 import { RouteConfig } from '@nestjs/platform-fastify';
-import {
-  ApiBody,
-  ApiConsumes,
-  ApiOperation,
-  ApiParam,
-  ApiResponse,
-  ApiTags,
-} from '@nestjs/swagger';
+import { ApiBody, ApiConsumes, ApiParam, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ChangesState } from '../../http/request-rules.js';
 import { orRefuse } from '../../../common/errors.js';
-import { Answers, Refuses } from '../../http/route-docs.js';
+import { Answers, Refuses, Summary } from '../../http/route-docs.js';
 import { ProviderRegistry } from '../../providers/provider.registry.js';
 import { LoginOutcomesService } from '../login-outcomes.service.js';
 import { LoginRateGuard } from '../../auth/login-rate.guard.js';
@@ -35,10 +28,7 @@ export class ProviderCallbackController {
     private readonly providers: ProviderRegistry,
   ) {}
 
-  @ApiOperation({
-    summary:
-      'The redirect URI of the provider; redirects to the client with an answer or an error.',
-  })
+  @Summary('The redirect URI of the provider; redirects to the client with an answer or an error.')
   @Get('callback')
   @ChangesState()
   @ApiResponse({ status: 302, description: 'To the return address.' })
@@ -66,10 +56,10 @@ export class ProviderCallbackController {
     }
   }
 
-  @ApiOperation({
-    summary: 'The public keys with which this server signs its client assertions (RFC 7523).',
-    description: 'For the registration of the client at the provider (`jwks_uri`).',
-  })
+  @Summary(
+    'The public keys with which this server signs its client assertions (RFC 7523).',
+    'For the registration of the client at the provider (`jwks_uri`).',
+  )
   @Get('jwks')
   @Answers(KeySetDto)
   @Refuses('not-found')
@@ -78,9 +68,7 @@ export class ProviderCallbackController {
     return { keys };
   }
 
-  @ApiOperation({
-    summary: 'The form of that page: drops the login. Nothing is sent to a program.',
-  })
+  @Summary('The form of that page: drops the login. Nothing is sent to a program.')
   @Post('cancel')
   @RouteConfig({ textBody: FORM })
   @UseGuards(LoginRateGuard)

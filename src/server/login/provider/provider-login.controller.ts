@@ -10,11 +10,11 @@ import {
   Req,
   UseGuards,
 } from '@nestjs/common';
-import { ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
+import { ApiParam, ApiTags } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import { invalidRequest } from '../../../common/errors.js';
 import { ChangesState } from '../../http/request-rules.js';
-import { Answers, Refuses, SuccessDto } from '../../http/route-docs.js';
+import { Answers, Refuses, SuccessDto, Summary } from '../../http/route-docs.js';
 import { decodePublicKey } from '../device-key/device-key.service.js';
 import { LoginAnswerDto } from '../device-key/device-key.dto.js';
 import { LoginMethod } from '../login-outcomes.service.js';
@@ -47,7 +47,7 @@ export class ProviderLoginController {
     private readonly pendings: PendingLoginsService,
   ) {}
 
-  @ApiOperation({ summary: 'Begins a login: the address to open, for 10 minutes.' })
+  @Summary('Begins a login: the address to open, for 10 minutes.')
   @Get('params')
   @ChangesState()
   @Answers(StartAnswerDto)
@@ -70,9 +70,7 @@ export class ProviderLoginController {
     return { url: url.href };
   }
 
-  @ApiOperation({
-    summary: 'Finishes a login with a device key: signs up, signs in, or links the identity.',
-  })
+  @Summary('Finishes a login with a device key: signs up, signs in, or links the identity.')
   @Post('finalize')
   @LoginMethod(':provider')
   @Answers(LoginAnswerDto)
@@ -100,10 +98,9 @@ export class ProviderLoginController {
     return this.logins.finish(provider, body, loginOrigin(request, body.client));
   }
 
-  @ApiOperation({
-    summary:
-      'Finishes a login without a device key: signs in, or makes an account that the server can read.',
-  })
+  @Summary(
+    'Finishes a login without a device key: signs in, or makes an account that the server can read.',
+  )
   @Post('finalize-keyless')
   @LoginMethod(':provider')
   @Answers(LoginAnswerDto)
@@ -127,7 +124,7 @@ export class ProviderLoginController {
     return this.keyless.finish(provider, body, loginOrigin(request, body.client));
   }
 
-  @ApiOperation({ summary: 'The person that a pending login proved; finishes nothing.' })
+  @Summary('The person that a pending login proved; finishes nothing.')
   @Post('pending')
   @HttpCode(200)
   @Answers(PendingIdentityDto)
@@ -141,7 +138,7 @@ export class ProviderLoginController {
     return { login: facts.login };
   }
 
-  @ApiOperation({ summary: 'Drops a pending login, existing or not.' })
+  @Summary('Drops a pending login, existing or not.')
   @ApiParam({ name: 'provider', type: String })
   @Delete('pending/:pending')
   @Answers(SuccessDto)

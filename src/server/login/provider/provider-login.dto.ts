@@ -6,6 +6,7 @@ import type { AuthMode } from '../../../core/policy/admission/admission.js';
 import { LoginClientDto } from '../../auth/sessions/login-origin.js';
 import { DeviceKeyLoginDto } from '../device-key/device-key.dto.js';
 import { IsProofHash } from '../login-proof.js';
+import { ApiOptional } from '../../http/route-docs.js';
 
 const MODES: readonly AuthMode[] = ['keyed', 'keyless'];
 const PENDING = 'The `pending` of the return address.';
@@ -34,10 +35,7 @@ export class StartLoginDto extends StartDto {
   @IsIn(MODES)
   mode?: AuthMode;
 
-  @ApiProperty({
-    required: false,
-    description: 'SHA-256 of a secret `proof` that the client keeps, in hex.',
-  })
+  @ApiOptional('SHA-256 of a secret `proof` that the client keeps, in hex.')
   @IsOptional()
   @IsProofHash()
   proofHash?: string;

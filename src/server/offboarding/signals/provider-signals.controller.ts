@@ -1,8 +1,8 @@
 import { Body, Controller, Headers, HttpCode, Param, Post } from '@nestjs/common';
 import { RouteConfig } from '@nestjs/platform-fastify';
-import { ApiBody, ApiConsumes, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiBody, ApiConsumes, ApiTags } from '@nestjs/swagger';
 import { FORM, JSON_TYPE } from '../../http/request-rules.js';
-import { Answers, Refuses, SuccessDto } from '../../http/route-docs.js';
+import { Answers, Refuses, SuccessDto, Summary } from '../../http/route-docs.js';
 import { Public } from '../../auth/route-access.js';
 import { BackchannelLogoutService } from './backchannel-logout.service.js';
 import { GitHubWebhookService } from './github-webhook.service.js';
@@ -19,9 +19,7 @@ export class ProviderSignalsController {
     private readonly github: GitHubWebhookService,
   ) {}
 
-  @ApiOperation({
-    summary: 'A provider reports that a session ended (OpenID Connect Back-Channel Logout 1.0).',
-  })
+  @Summary('A provider reports that a session ended (OpenID Connect Back-Channel Logout 1.0).')
   @Post('backchannel-logout/:provider')
   @RouteConfig({ textBody: FORM })
   @ApiConsumes(FORM)
@@ -32,9 +30,7 @@ export class ProviderSignalsController {
     await this.logouts.logOut(provider, form);
   }
 
-  @ApiOperation({
-    summary: 'GitHub reports that a user may have left an organisation, a team or the app.',
-  })
+  @Summary('GitHub reports that a user may have left an organisation, a team or the app.')
   @Post('providers/github/webhook')
   @RouteConfig({ textBody: JSON_TYPE, bodyLimitBytes: WEBHOOK_LIMIT_BYTES })
   @ApiConsumes(JSON_TYPE)

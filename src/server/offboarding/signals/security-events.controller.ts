@@ -1,10 +1,10 @@
 import { Body, Controller, Headers, HttpCode, Ip, Param, Post } from '@nestjs/common';
 import { RouteConfig } from '@nestjs/platform-fastify';
-import { ApiBearerAuth, ApiBody, ApiConsumes, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiBearerAuth, ApiBody, ApiConsumes, ApiTags } from '@nestjs/swagger';
 import { RateLimitService } from '../../auth/rate-limit.service.js';
 import { Public } from '../../auth/route-access.js';
 import { SET_TYPE, type FormattedRefusal } from '../../http/request-rules.js';
-import { Refuses } from '../../http/route-docs.js';
+import { Refuses, Summary } from '../../http/route-docs.js';
 import { SetError } from '../../providers/signals/security-event-tokens.js';
 import { EventIntakeService } from './event-intake.service.js';
 import { AppError, ERRORS, type ErrorCode } from '../../../common/errors.js';
@@ -18,10 +18,10 @@ export class SecurityEventsController {
     private readonly limits: RateLimitService,
   ) {}
 
-  @ApiOperation({
-    summary: 'A provider pushes a security event (OpenID Shared Signals Framework 1.0, RFC 8935).',
-    description: 'Refusals have the members `err` and `description` of RFC 8935, 2.3 too.',
-  })
+  @Summary(
+    'A provider pushes a security event (OpenID Shared Signals Framework 1.0, RFC 8935).',
+    'Refusals have the members `err` and `description` of RFC 8935, 2.3 too.',
+  )
   @Post(':provider')
   // Many events come from one address: only refusals are counted.
   @RouteConfig({ textBody: SET_TYPE, refusalFormat: setRefusal, rateLimit: false })

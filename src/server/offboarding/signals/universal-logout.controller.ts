@@ -1,9 +1,9 @@
 import { Body, Controller, Headers, HttpCode, Ip, Param, Post } from '@nestjs/common';
 import { RouteConfig } from '@nestjs/platform-fastify';
-import { ApiBearerAuth, ApiBody, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiBearerAuth, ApiBody, ApiTags } from '@nestjs/swagger';
 import { RateLimitService } from '../../auth/rate-limit.service.js';
 import { Public } from '../../auth/route-access.js';
-import { Refuses } from '../../http/route-docs.js';
+import { Refuses, Summary } from '../../http/route-docs.js';
 import { UniversalLogoutService } from './universal-logout.service.js';
 
 const BODY = {
@@ -28,12 +28,10 @@ export class UniversalLogoutController {
     private readonly limits: RateLimitService,
   ) {}
 
-  @ApiOperation({
-    summary:
-      'A provider ends all sessions of a person (Global Token Revocation, universal logout).',
-    description:
-      'The token is a signed JWT of the type `global-token-revocation+jwt` with this address as its audience. Each is accepted once.',
-  })
+  @Summary(
+    'A provider ends all sessions of a person (Global Token Revocation, universal logout).',
+    'The token is a signed JWT of the type `global-token-revocation+jwt` with this address as its audience. Each is accepted once.',
+  )
   @Post(':provider/global-token-revocation')
   // A provider signs out many people at once from one address: only refusals are counted.
   @RouteConfig({ rateLimit: false })
