@@ -1,18 +1,19 @@
+import { fileURLToPath } from 'node:url';
 import type { ExecutionContext, Type } from '@nestjs/common';
 import { ModulesContainer, Reflector } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { FASTIFY_ROUTE_CONFIG_METADATA } from '@nestjs/platform-fastify/constants.js';
-import { DocumentBuilder, SwaggerModule, type OpenAPIObject } from '@nestjs/swagger';
+import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
 import type { FastifyContextConfig } from 'fastify';
 import { adminAccessOf } from './admin/access/admin-caller.js';
 import { routeAccessOf } from './auth/route-access.js';
 import type { ErrorCode } from '../common/errors.js';
 import { ErrorDto, refusalResponses, refusalsOf } from './http/route-docs.js';
-import { DOCUMENTATION_FILES } from './http/documentation-files.js';
 import { readVersion } from '../common/version.js';
 import { OAuthModule } from './oauth/oauth.module.js';
 import { ProgramsModule } from './programs/programs.module.js';
 import { EventStreamsModule } from './event-streams/event-streams.module.js';
+import { PACKAGE_ROOT } from '../common/package-root.js';
 
 /** Path of the page for people; the document itself lies below it. */
 export const DOCUMENTATION_PATH = '/docs';
@@ -190,3 +191,9 @@ function handlersById(app: NestFastifyApplication): ReadonlyMap<string, Route> {
     }),
   );
 }
+
+/**
+ * Copied by the build from swagger-ui-dist: that package depends on one that reports installations
+ * to a third party.
+ */
+const DOCUMENTATION_FILES = fileURLToPath(new URL('dist/bin/swagger-ui', PACKAGE_ROOT));

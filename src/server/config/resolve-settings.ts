@@ -1,8 +1,8 @@
+import { X509Certificate } from 'node:crypto';
 import { findLockouts, type LockoutFinding } from '../../core/policy/findings/lockout.js';
 import { loginAddresses } from './browser.config.js';
 import { hostsAccountPage } from './http.config.js';
 import { checkSettings } from './check-settings.js';
-import { readCaBundle } from './environment/ca-bundle.js';
 import { ConfigurationError, ConfigurationReport } from './environment/configuration-error.js';
 import type { EnvironmentText } from './environment/variable.js';
 import { readOidcProviders } from './providers-file/providers-file.js';
@@ -12,6 +12,7 @@ import { readProgramClients } from './resource-servers/program-clients-file.js';
 import { readResourceServers } from './resource-servers/resource-servers-file.js';
 import { readCertificateRules } from './rules/certificate-rules.js';
 import { buildSettings, deepFreeze, type Settings, type VariableName } from './settings.js';
+import { readSmallFile } from './environment/small-file.js';
 
 export interface ResolvedConfiguration {
   readonly settings: Settings;
@@ -55,4 +56,41 @@ export function resolveSettings(environment: EnvironmentText): ResolvedConfigura
   const checked = { values, secretFile, caBundle, ...rules };
   const settings = deepFreeze(buildSettings(checked));
   return { settings, warnings: report.warnings, findings: findLockouts(settings) };
+}
+
+const BUNDLE = 'SERVICE_CA_BUNDLE';
+const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
+
+/** Adds those of NODE_EXTRA_CA_CERTS, which older releases of Node.js ignore if a list is given. */
+function readCaBundle(
+  path: string | null,
+  environment: EnvironmentText,
+  report: ConfigurationReport,
+): string | null {
+  if (path === null) {
+    return null;
+  }
+  const file = readSmallFile(path);
+  if ('failure' in file) {
+    report.problem(BUNDLE, `names the file ${path}, which ${file.failure}.`);
+    return null;
+  }
+  const blocks = file.text.match(CERTIFICATE) ?? [];
+  if (blocks.length === 0 || !blocks.every(isCertificate)) {
+    report.problem(BUNDLE, `names the file ${path}, which must have certificates in PEM.`);
+    return null;
+  }
+  const extra = environment['NODE_EXTRA_CA_CERTS'] ?? '';
+  const added = extra === '' ? { text: '' } : readSmallFile(extra);
+  // Node.js itself warns of an unreadable file.
+  const more = 'text' in added ? (added.text.match(CERTIFICATE) ?? []).filter(isCertificate) : [];
+  return [...blocks, ...more].join('\n');
+}
+
+function isCertificate(pem: string): boolean {
+  try {
+    return new X509Certificate(pem).raw.length > 0;
+  } catch {
+    return false;
+  }
 }

@@ -1,17 +1,36 @@
+import type { RedisOptions } from 'ioredis';
 import { Timers } from '../../../common/runtime/timers.js';
 import type { Settings } from '../../../server/config/settings.js';
 import type { CliContext } from '../command.js';
 import { EXIT } from '../cli-error.js';
 import { resolveOrExplain, variablesToCheck } from '../server/config-report.js';
-import { describeResult, resultsOf, runWithin, type CheckResult } from './check-result.js';
+import {
+  type CheckResult,
+  describeResult,
+  messageOf,
+  resultsOf,
+  runWithin,
+} from './check-result.js';
 import { checkDatabase, checkDisk } from './database-checks.js';
-import { checkRedis } from './redis-check.js';
 import { ConfigurationError } from '../../../server/config/environment/configuration-error.js';
 import type { EnvironmentText } from '../../../server/config/environment/variable.js';
 import { findExpiries } from '../../../core/policy/findings/expiry.js';
 import type { LockoutFinding } from '../../../core/policy/findings/lockout.js';
 import { readExpiries } from '../../../server/providers/certificate/expiry.js';
 import { diagnoseProviders } from '../../../server/providers/provider-diagnosis.js';
+import { Random } from '../../../common/runtime/random.js';
+import {
+  createClient,
+  createListener,
+  type RedisSettings,
+} from '../../../server/storage/redis/redis-client.js';
+import {
+  findRefusals,
+  isRefusal,
+  operatorChannel,
+  refusalOf,
+} from '../../../server/storage/redis/redis-probe.js';
+import { findWrongScheme } from '../../../server/storage/redis/redis-scheme.js';
 
 interface Check {
   readonly name: string;
@@ -129,4 +148,60 @@ async function checkProviders(settings: Settings): Promise<readonly CheckResult[
     status: severity === 'error' ? 'failed' : severity,
     message: `${provider} ${step}: ${message}${cause === null ? '' : `  [${cause}]`}`,
   }));
+}
+
+const redis = resultsOf('redis');
+
+const REDIS_LIMIT_MS = 5000;
+const ONE_TRY: RedisOptions = {
+  maxRetriesPerRequest: 0,
+  retryStrategy: null,
+  sentinelRetryStrategy: () => null,
+  connectTimeout: REDIS_LIMIT_MS,
+  commandTimeout: REDIS_LIMIT_MS,
+};
+
+async function checkRedis({ storage }: Pick<Settings, 'storage'>): Promise<readonly CheckResult[]> {
+  const { redisUrl } = storage;
+  if (redisUrl === null) {
+    return [redis.skipped('REDIS_URL is not set: there is one replica.')];
+  }
+  const settings = { ...storage, redisUrl };
+  const client = createClient(settings, ONE_TRY, { clusterRetryStrategy: null });
+  let cause: unknown = null;
+  client.on('error', (error: unknown) => {
+    cause ??= error;
+  });
+  try {
+    const refusals = [
+      ...(await findRefusals(client)),
+      ...(await findRefusedSubscription(settings, client)),
+    ];
+    return [
+      refusals.length === 0
+        ? redis.ok('It answers, and takes writes.')
+        : redis.failed(`It refuses ${refusals.join('; ')}.`),
+    ];
+  } catch (error) {
+    const failure = cause ?? error;
+    const advice = isRefusal(failure) ? null : await findWrongScheme(settings);
+    return [redis.failed(advice ?? messageOf(failure))];
+  } finally {
+    client.disconnect();
+  }
+}
+
+async function findRefusedSubscription(
+  settings: RedisSettings,
+  client: ReturnType<typeof createClient>,
+): Promise<readonly string[]> {
+  const listener = createListener(settings, client, ONE_TRY, new Random());
+  listener.on('error', () => undefined);
+  const channel = operatorChannel(client);
+  try {
+    const refusal = await refusalOf(`SUBSCRIBE ${channel}`, listener.subscribe(channel));
+    return refusal === null ? [] : [refusal];
+  } finally {
+    listener.disconnect();
+  }
 }
