@@ -10,7 +10,17 @@ const IMAGE = /^ARG NODE_VERSION=(.+)$/m.exec(
 const OWN = '20.19.0';
 /** The programs that a run would install. */
 const INSTALLED = [
-  ...['initdb', 'redis-server', 'openssl', 'nginx', 'haproxy', 'apache2', 'caddy', 'promtool'],
+  ...[
+    'initdb',
+    'redis-server',
+    'pgbouncer',
+    'openssl',
+    'nginx',
+    'haproxy',
+    'apache2',
+    'caddy',
+    'promtool',
+  ],
   ...['chromium', 'chromium-headless-shell', 'dbus-daemon', 'zsh', 'fish', 'dpkg'],
 ];
 

@@ -3,19 +3,20 @@ import { InjectDataSource } from '@nestjs/typeorm';
 import { Timers } from '../../common/runtime/timers.js';
 import { DatabaseService } from './database.service.js';
 import type { ServerDataSource } from './server-data-source.js';
-import { failureMessage, isConnectionLost, isDiskFull } from './storage-errors.js';
+import { failureMessage, isConnectionLost, isDiskFull, isStatementLost } from './storage-errors.js';
 
 const RETRY_MS = 500;
 /** A full disk is logged again after this. */
 const FULL_AGAIN_MS = 60_000;
 
-/** Logs the loss of the database and its return, one line each, and none for a request. */
+/** Logs the loss of the database and its return, one line each, and none for a request; also other faults of it, once. */
 @Injectable()
 export class DatabaseOutageService implements OnModuleInit, OnApplicationShutdown {
   private readonly logger = new Logger('Database');
   private readonly stopping = new AbortController();
   private isFollowing = false;
   private isFull = false;
+  private hasLostStatements = false;
 
   constructor(
     @InjectDataSource() private readonly source: ServerDataSource,
@@ -27,6 +28,8 @@ export class DatabaseOutageService implements OnModuleInit, OnApplicationShutdow
     this.source.onFailure = (error) => {
       if (isDiskFull(error)) {
         this.logFullDisk(error);
+      } else if (isStatementLost(error)) {
+        this.logLostStatements(error);
       } else if (isConnectionLost(error) && !this.isFollowing) {
         this.isFollowing = true;
         void this.follow(failureMessage(error)).finally(() => (this.isFollowing = false));
@@ -43,6 +46,15 @@ export class DatabaseOutageService implements OnModuleInit, OnApplicationShutdow
       this.isFull = true;
       this.timers.after(FULL_AGAIN_MS, () => (this.isFull = false));
       this.logger.error(`The disk of the database is full: ${error.message}`);
+    }
+  }
+
+  private logLostStatements({ message }: Error): void {
+    if (!this.hasLostStatements) {
+      this.hasLostStatements = true;
+      this.logger.warn(
+        `The pooler of the database does not keep prepared statements (${message}), so that none are prepared any more. Set SERVICE_DATABASE_PREPARED_STATEMENTS=false.`,
+      );
     }
   }
 

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import type { Pool } from 'pg';
 import {
   DataSource,
@@ -12,7 +13,12 @@ import { PostgresQueryRunner } from 'typeorm/driver/postgres/PostgresQueryRunner
 import { AppError } from '../../common/errors.js';
 import { tracing, type Work } from '../../common/trace.js';
 import type { DatabaseConnection } from './database-connection.js';
-import { isConnectionLost, isReadOnly, translateStorageError } from './storage-errors.js';
+import {
+  isConnectionLost,
+  isReadOnly,
+  isStatementLost,
+  translateStorageError,
+} from './storage-errors.js';
 
 /** Limit of statements that wait for a connection; further ones are refused at once. */
 const MAX_WAITING = 1000;
@@ -20,6 +26,7 @@ const MAX_WAITING = 1000;
 const BEGIN = 'START TRANSACTION ISOLATION LEVEL READ COMMITTED';
 /** Most statements are constants of this program, far fewer than this; the rest stay unnamed. */
 const MAX_PREPARED = 500;
+const NAME_LENGTH = 22;
 
 /**
  * A data source that outlives failures of its database. Every statement runs through its query
@@ -65,15 +72,26 @@ export class ServerDataSource extends DataSource {
     }
   }
 
+  /** Returns false once a pooler has lost prepared statements. */
+  get prepares(): boolean {
+    return this.statementNames !== null;
+  }
+
   reportFailure(error: Error): void {
     this.lastFailure = error;
+    if (isStatementLost(error)) {
+      this.statementNames = null;
+    }
     if (isReadOnly(error)) {
       this.refusedWrites += 1;
     }
     this.onFailure(error);
   }
 
-  /** Returns the name of the prepared statement; undefined = it is not prepared. */
+  /**
+   * Returns the name of the prepared statement; undefined = it is not prepared. The name is that of the
+   * text: a pooler may hand out a connection on which another process has prepared its statements.
+   */
   statementName(sql: string): string | undefined {
     const known = this.statementNames?.get(sql);
     if (known !== undefined || this.statementNames === null) {
@@ -82,7 +100,7 @@ export class ServerDataSource extends DataSource {
     if (this.statementNames.size >= MAX_PREPARED) {
       return undefined;
     }
-    const name = `gatehouse_${this.statementNames.size + 1}`;
+    const name = `gatehouse_${hash('sha256', sql, 'base64url').slice(0, NAME_LENGTH)}`;
     this.statementNames.set(sql, name);
     return name;
   }
@@ -142,7 +160,13 @@ class ServerQueryRunner extends PostgresQueryRunner {
     try {
       return await (traces === null ? run() : traces.run(statementWork(sql), run));
     } catch (error) {
-      throw this.translate(error instanceof QueryFailedError ? error.driverError : error);
+      const cause: unknown = error instanceof QueryFailedError ? error.driverError : error;
+      const translated = this.translate(cause);
+      // It was not run; a transaction has ended with it.
+      if (isStatementLost(cause) && name !== undefined && !this.isTransactionActive) {
+        return this.query(sql, parameters, isStructured);
+      }
+      throw translated;
     }
   }
 

@@ -6,6 +6,8 @@ const TRANSIENT_CLASSES = new Set(['08', '40', '53', '55', '57', '58', 'XX']);
 const SCHEMA_BEHIND = new Set(['42P01', '42703']);
 const DISK_FULL = '53100';
 const READ_ONLY = '25006';
+/** No such prepared statement, or one of that name already: a pooler swaps connections between statements. */
+const STATEMENT_LOST = new Set(['26000', '42P05']);
 /** PostgreSQL stores no NUL in text or jsonb; a caller sent one. */
 const UNSTORABLE_TEXT = new Set(['22021', '22P05']);
 /** The row's account was deleted; every reference to accounts has this error code. */
@@ -40,6 +42,11 @@ export function isConnectionLost(error: unknown): boolean {
   return code === null || LOST.test(code) || code === READ_ONLY;
 }
 
+/** Returns true if the connection has not the prepared statements that this program gave it, but others. */
+export function isStatementLost(error: unknown): boolean {
+  return STATEMENT_LOST.has(sqlState(error) ?? '');
+}
+
 /** Returns the message of a failed connection, with what to do where PgBouncer refused a setting. */
 export function failureMessage({ message }: Error): string {
   return message.startsWith('unsupported startup parameter')
@@ -71,7 +78,7 @@ export function translateStorageError(error: unknown): unknown {
   if (code === MISSING_REFERENCE && TO_ACCOUNT.test(constraintOf(error))) {
     return new AppError('token-revoked', {}, { cause: error });
   }
-  if (code === null || isConnectionLost(error) || isDiskFull(error)) {
+  if (code === null || isConnectionLost(error) || isDiskFull(error) || isStatementLost(error)) {
     // `DatabaseOutageService` logs it, once and not with each request.
     return new AppError('unavailable');
   }

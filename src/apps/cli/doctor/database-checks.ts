@@ -43,9 +43,10 @@ async function checkExternal(settings: Settled, url: string): Promise<readonly C
   const { masterSecret, caBundle } = storage;
   try {
     return await withDataSource({ url, caBundle }, limits, async (source) => {
-      source.open(false);
+      source.open(storage.preparedStatements);
       return [
         await checkServer(source),
+        ...(await withDataSource({ url, caBundle }, limits, (other) => checkPooler(source, other))),
         ...(await checkRights(source)),
         ...(await checkContent(source, settings, () => Promise.resolve(masterSecret ?? ''))),
         await checkClock(source),
@@ -107,6 +108,24 @@ async function checkServer(source: ServerDataSource): Promise<CheckResult> {
     `SELECT current_setting('server_version') AS "version"`,
   );
   return database.ok(`PostgreSQL ${row?.version} answers, and takes writes.`);
+}
+
+/** Both connections prepare a statement: behind a pooler that does not know of it, the second finds it made. */
+async function checkPooler(
+  source: ServerDataSource,
+  other: ServerDataSource,
+): Promise<readonly CheckResult[]> {
+  const prepare = (one: ServerDataSource) => one.query('SELECT $1::text', ['']);
+  await prepare(source);
+  other.open(source.prepares);
+  await prepare(other);
+  return source.prepares === other.prepares
+    ? []
+    : [
+        database.warning(
+          'Its pooler does not keep prepared statements. Set SERVICE_DATABASE_PREPARED_STATEMENTS=false.',
+        ),
+      ];
 }
 
 /** The server changes rows of all tables, and migrations, which may have a role of their own, this one. */
