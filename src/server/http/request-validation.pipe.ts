@@ -5,20 +5,6 @@ import { AppError, invalidRequest } from '../../common/errors.js';
 
 const OPAQUE = Symbol('opaque JSON');
 
-const storage = getMetadataStorage();
-const searchRules = storage.getTargetValidationMetadatas.bind(storage);
-const knownRules = new Map<unknown, ReturnType<typeof searchRules>>();
-
-/**
- * Keeps the rules of each class. class-validator searches those of all classes for them at every validation, a third of
- * the time that validating an introspection takes. Groups, which would need other rules, are not used.
- */
-storage.getTargetValidationMetadatas = (dtoType, ...options) => {
-  const rules = knownRules.get(dtoType) ?? searchRules(dtoType, ...options);
-  knownRules.set(dtoType, rules);
-  return rules;
-};
-
 /** JSON of the caller, kept as parsed: elsewhere keys such as `__proto__` are dropped. */
 export const OpaqueJson = (): PropertyDecorator =>
   applyDecorators(
@@ -84,7 +70,7 @@ function fieldsOf(dtoType: Type): DtoFields {
   if (known !== undefined) {
     return known;
   }
-  const rules = storage.getTargetValidationMetadatas(dtoType, '', false, false);
+  const rules = getMetadataStorage().getTargetValidationMetadatas(dtoType, '', false, false);
   const declared = [...new Set(rules.map((rule) => rule.propertyName))];
   const isOpaque = (field: string): boolean =>
     Reflect.hasMetadata(OPAQUE, dtoType.prototype as object, field);
