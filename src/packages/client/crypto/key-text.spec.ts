@@ -30,6 +30,12 @@ describe('the text of a device key', () => {
     expect([text, text.toUpperCase(), olderText].map(reasonFor)).toEqual([secret, secret, secret]);
   });
 
+  it('is read in groups, as a printed sheet shows it', () => {
+    const secret = randomBytes(32);
+    const groups = formatDeviceKey(secret).match(/.{1,4}/g) ?? [];
+    expect(reasonFor(groups.join(' '))).toBe(hex(secret));
+  });
+
   it('is refused with any one character mistyped, or two exchanged', () => {
     const text = formatDeviceKey(randomBytes(32));
     for (let at = 'gatekey1'.length; at < text.length; at += 1) {

@@ -48,7 +48,8 @@ export function formatDeviceKey(secret: Uint8Array): string {
 }
 
 /**
- * Reads the result of {@link formatDeviceKey}, or the older form of 43 base64url characters.
+ * Reads the result of {@link formatDeviceKey}, also in the groups of a printed sheet, or the older
+ * form of 43 base64url characters.
  *
  * @throws DeviceKeyError
  */
@@ -59,9 +60,10 @@ export function parseDeviceKey(text: string): Uint8Array<ArrayBuffer> {
       return secret;
     }
   }
-  const hasPrefix = text.toLowerCase().startsWith(`${PREFIX}1`);
+  const characters = text.replaceAll(/\s/g, '');
+  const hasPrefix = characters.toLowerCase().startsWith(`${PREFIX}1`);
   try {
-    const { prefix, words } = bech32m.decode(text as `${string}1${string}`);
+    const { prefix, words } = bech32m.decode(characters as `${string}1${string}`);
     const secret = Uint8Array.from(bech32m.fromWords(words));
     if (prefix === PREFIX && secret.length === ACCOUNT_SECRET_BYTES) {
       return secret;
