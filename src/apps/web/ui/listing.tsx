@@ -1,6 +1,6 @@
 import { CopyButton } from './copy-button.js';
 
-/** Terminal text. Long lines scroll, also with the keyboard. */
+/** Terminal text. A long text scrolls, also with the keyboard. */
 export function Listing({ text, label }: { readonly text: string; readonly label: string }) {
   return (
     <div class="listing">
