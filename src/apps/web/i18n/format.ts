@@ -42,6 +42,14 @@ export function formatWait(seconds: number): string {
   return new Intl.RelativeTimeFormat(locale()).format(Math.ceil(seconds), 'second');
 }
 
+/** @returns for example `5 minutes`, or seconds where they are no whole minutes */
+export function formatDuration(seconds: number): string {
+  const isWhole = seconds % 60 === 0;
+  const unit = isWhole ? 'minute' : 'second';
+  const style = { style: 'unit', unit, unitDisplay: 'long' } as const;
+  return new Intl.NumberFormat(locale(), style).format(isWhole ? seconds / 60 : seconds);
+}
+
 export function formatList(parts: readonly string[]): string {
   return new Intl.ListFormat(locale(), { type: 'unit', style: 'short' }).format(parts);
 }

@@ -89,8 +89,14 @@ function Actor({ event: { actor, accountId, provider }, providerName }: ActorPro
   );
 }
 
+/** The name of a refused person who has no account. */
+function personOf({ accountId, email, login, subject }: AdminAuditEvent): string | undefined {
+  return accountId === null ? (email ?? login ?? subject) : undefined;
+}
+
 /** The account, or the person that the rules refused. */
-function Subject({ event: { accountId, accountName, email, login, subject } }: EventProps) {
+function Subject({ event }: EventProps) {
+  const { accountId, accountName } = event;
   if (accountId !== null) {
     return (
       <a class="quiet-link" href={accountAddress(accountId)}>
@@ -98,7 +104,7 @@ function Subject({ event: { accountId, accountName, email, login, subject } }: E
       </a>
     );
   }
-  const person = email ?? login ?? subject;
+  const person = personOf(event);
   return person === undefined ? null : (
     <a class="quiet-link" href={listAddress('audit', { person })}>
       {person}
@@ -113,12 +119,15 @@ interface EventProps {
 function factsOf(event: AdminAuditEvent, providerName: (id: string) => string): string {
   const { kind, actor, provider, login, email, subject, address, tokenEnd, count = 1 } = event;
   const { detail, issuer, signalTxn } = event;
-  const person = [login, email].filter((name) => name !== undefined).join(', ') || subject;
+  const known = [login, email].filter((name) => name !== undefined);
+  const names = known.length === 0 && subject !== undefined ? [subject] : known;
+  // The person stands next to the event.
+  const others = names.filter((name) => name !== personOf(event));
   // Administrators write their reasons; all others are codes.
   const isCode = kind === 'admin-refused' || Object.hasOwn(texts.actors, actor);
   const reason = isCode && event.reason !== undefined ? reasonName(event.reason) : event.reason;
   return [
-    ...(person === undefined ? [] : [person]),
+    ...others,
     ...(reason === undefined ? [] : [reason]),
     ...(detail === undefined ? [] : [detail]),
     ...(provider === undefined ? [] : [providerName(provider)]),

@@ -1,5 +1,5 @@
 import type { AdminResourceServers } from '../../../../packages/client/api/admin-client.js';
-import { formatDate, formatRelative, formatWait } from '../../i18n/format.js';
+import { formatDate, formatDuration, formatRelative, formatWait } from '../../i18n/format.js';
 import { NoticeLine } from '../../ui/notice.js';
 import { formatCount } from '../format-count.js';
 import { Head } from '../head.js';
@@ -82,7 +82,7 @@ function Details({ backend }: { readonly backend: Backend }) {
         <dt>{backends.claims}</dt>
         <dd>{claims.length === 0 ? backends.noClaims : claims.join(', ')}</dd>
         <dt>{backends.tokens}</dt>
-        <dd>{backends.lifetime(tokenAlg, maxTokenSeconds)}</dd>
+        <dd>{backends.lifetime(tokenAlg, formatDuration(maxTokenSeconds))}</dd>
       </dl>
       <Requests requests={requests} />
       <Streams streams={streams} />

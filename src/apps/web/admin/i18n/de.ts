@@ -288,7 +288,7 @@ export const de: Texts = {
     claims: 'Persönliche Daten in Tokens',
     noClaims: 'Keine',
     tokens: 'Tokens',
-    lifetime: (algorithm, seconds) => `${algorithm}, ${seconds} Sekunden gültig`,
+    lifetime: (algorithm, time) => `${algorithm}, ${time} gültig`,
     noRequests: 'Keine Anfrage seit dem Start dieser Instanz.',
     sinceStart: 'Seit dem Start dieser Instanz',
     request: 'Anfrage',

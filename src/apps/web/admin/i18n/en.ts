@@ -292,7 +292,7 @@ export const en = {
     claims: 'Personal data in tokens',
     noClaims: 'None',
     tokens: 'Tokens',
-    lifetime: (algorithm: string, seconds: number) => `${algorithm}, valid for ${seconds} seconds`,
+    lifetime: (algorithm: string, time: string) => `${algorithm}, valid for ${time}`,
     noRequests: 'No request since this replica started.',
     sinceStart: 'Since this replica started',
     request: 'Request',

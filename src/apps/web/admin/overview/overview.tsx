@@ -37,11 +37,6 @@ export function Overview() {
         <Skeleton live={live} />
       ) : (
         <>
-          <AccountStates counts={value.accounts} />
-          <Logins />
-          {value.requests !== null && <Requests counts={value.requests} />}
-          <Rechecks providers={value.providers} isOn={value.isOffboardingOn} />
-          <ProviderHealth providers={value.providers} />
           <Section
             id="findings"
             title={overview.findings}
@@ -49,6 +44,11 @@ export function Overview() {
           >
             <DismissibleFindings findings={value.findings} />
           </Section>
+          <AccountStates counts={value.accounts} />
+          <Logins />
+          <ProviderHealth providers={value.providers} />
+          <Rechecks providers={value.providers} isOn={value.isOffboardingOn} />
+          {value.requests !== null && <Requests counts={value.requests} />}
         </>
       )}
     </>

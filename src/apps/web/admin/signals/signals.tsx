@@ -82,7 +82,7 @@ function Details({ reported, ...result }: DetailsProps) {
         {directory !== null && <People directory={directory} />}
       </dl>
       {directory !== null && directory.unmatched > 0 && (
-        <UnmatchedPeople provider={id} notify={result.notify} />
+        <UnmatchedPeople provider={id} count={directory.unmatched} notify={result.notify} />
       )}
       {caller.role === 'operate' && (stream !== null || directory !== null) && (
         <EndOther provider={id} {...result} />
@@ -156,8 +156,6 @@ function People({ directory }: { readonly directory: Directory }) {
         {isRequired && <span class="badge">{texts.health.required}</span>}
         <div class="hint">{facts.join(' · ')}</div>
       </dd>
-      <dt>{signals.unmatched}</dt>
-      <dd>{formatCount(directory.unmatched)}</dd>
     </>
   );
 }
@@ -168,10 +166,11 @@ type Person = UnmatchedPage['people'][number];
 
 interface UnmatchedProps extends Pick<ActionResult, 'notify'> {
   readonly provider: string;
+  readonly count: number;
 }
 
 /** The people of a directory who match no identity. */
-function UnmatchedPeople({ provider, notify }: UnmatchedProps) {
+function UnmatchedPeople({ provider, count, notify }: UnmatchedProps) {
   const { client, caller } = useSession();
   const pages = usePages(async (cursor) => {
     const page = await client.unmatchedPeople(provider, {
@@ -182,10 +181,10 @@ function UnmatchedPeople({ provider, notify }: UnmatchedProps) {
   }, `unmatched ${provider}`);
   const { live } = pages;
   const { signals } = texts;
-  const columns = [signals.userName, signals.externalId, signals.state, signals.changed];
+  const columns = [signals.person, signals.state, signals.changed];
   return (
     <>
-      <h3>{signals.unmatchedTitle}</h3>
+      <h3>{signals.unmatchedTitle(formatCount(count), count)}</h3>
       <p class="quiet">{signals.unmatchedLead}</p>
       <NoticeLine notice={live.notice} />
       {live.value === null ? (
@@ -213,12 +212,14 @@ function Row({ person, provider, ...result }: RowProps) {
   const { signals } = texts;
   return (
     <tr role="row">
-      <td role="cell">{userName}</td>
-      <td role="cell" class="code">
-        {externalId}
+      <td role="cell">
+        <strong>{userName}</strong>
+        {externalId !== null && <span class="code hint">{externalId}</span>}
       </td>
-      <td role="cell">{stateOf(person)}</td>
-      <td role="cell" data-label={signals.changed}>
+      <td role="cell" data-label={signals.state}>
+        {stateOf(person)}
+      </td>
+      <td role="cell" data-label={signals.changed} class="whole-word">
         {formatRelative(changedAt)}
       </td>
       {caller.role === 'operate' && (
