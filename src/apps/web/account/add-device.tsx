@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { WaitingDevice } from '../../../packages/client/api/api-client-answers.js';
 import {
@@ -53,22 +54,25 @@ export function AddDevice(props: AddDeviceProps) {
   if (words !== null) {
     return <ApprovedWords words={words} close={close} />;
   }
+  const cancel = (
+    <button type="button" class="link" onClick={close}>
+      {t.cancel}
+    </button>
+  );
   return (
     <Section id="add-device" title={t.add.title}>
       {device.userCode === null ? (
-        <CodeForm unknown={unknown} {...props} />
+        <>
+          <CodeForm unknown={unknown} {...props} />
+          {cancel}
+        </>
       ) : (
         <FindDevice
           key={device.userCode}
           userCode={device.userCode}
-          {...{ ...props, showWords, askAgain }}
+          {...{ ...props, showWords, askAgain, cancel }}
         />
       )}
-      <div class="row">
-        <button type="button" class="link" onClick={close}>
-          {t.cancel}
-        </button>
-      </div>
     </Section>
   );
 }
@@ -169,6 +173,8 @@ interface FindDeviceProps extends AddDeviceProps {
   readonly showWords: (words: readonly string[]) => void;
   /** Asks for another code, as this one is unknown, expired or used. */
   readonly askAgain: (userCode: string) => void;
+  /** The button that closes the form. */
+  readonly cancel: ComponentChildren;
 }
 
 function FindDevice({ userCode, ...props }: FindDeviceProps) {
@@ -190,7 +196,10 @@ function FindDevice({ userCode, ...props }: FindDeviceProps) {
   const reload = useReload(load, { notify, endSession });
   useEffect(reload, []);
   return found === null ? (
-    <Loading retry={reload} notify={notify} />
+    <>
+      <Loading retry={reload} notify={notify} />
+      {props.cancel}
+    </>
   ) : (
     <Approval userCode={userCode} found={found} {...props} />
   );
@@ -307,7 +316,7 @@ function DeviceFacts({ userCode, waiting, accountId, isLink }: DeviceFactsProps)
     <>
       <dl>
         <dt>{t.add.device}</dt>
-        <dd>{[name, client.platform].filter(Boolean).join(', ')}</dd>
+        <dd>{[name, client.platform !== 'web' && client.platform].filter(Boolean).join(', ')}</dd>
         <dt>{t.add.address}</dt>
         <dd class="code">{address}</dd>
         <dt>{t.add.asked}</dt>
@@ -327,7 +336,7 @@ function DeviceFacts({ userCode, waiting, accountId, isLink }: DeviceFactsProps)
   );
 }
 
-interface ConsentProps extends Pick<AccountActions, 'endSession'> {
+interface ConsentProps extends Pick<AccountActions, 'endSession'>, Pick<FindDeviceProps, 'cancel'> {
   readonly isLink: boolean;
   readonly isKeyed: boolean;
   readonly needsKey: boolean;
@@ -338,7 +347,7 @@ interface ConsentProps extends Pick<AccountActions, 'endSession'> {
 }
 
 function Consent({ isLink, isKeyed, needsKey, accountId, ...acts }: ConsentProps) {
-  const { approve, refuse, endSession } = acts;
+  const { approve, refuse, endSession, cancel } = acts;
   const { notice, isBusy, run } = useNotedAction(endSession);
   const check = <Check label={isLink ? t.add.mine : t.add.same} required />;
   return (
@@ -362,9 +371,12 @@ function Consent({ isLink, isKeyed, needsKey, accountId, ...acts }: ConsentProps
         </form>
       )}
       <NoticeLine notice={notice} />
-      <button type="button" class="link danger" disabled={isBusy} onClick={() => run(refuse)}>
-        {t.add.refuse}
-      </button>
+      <div class="row">
+        <button type="button" class="link danger" disabled={isBusy} onClick={() => run(refuse)}>
+          {t.add.refuse}
+        </button>
+        {cancel}
+      </div>
     </>
   );
 }

@@ -224,13 +224,10 @@ function OwnAccount({ account, token, accept, end }: OwnAccountProps) {
       <dl>
         <dt>{overview.id}</dt>
         <dd class="code">{accountId}</dd>
-        {names.length > 0 && <dt>{overview.signIn}</dt>}
-        {names.map((name) => (
-          <dd key={name}>{name}</dd>
-        ))}
+        <dt>{overview.signIn}</dt>
+        <dd>{[...names, key === null ? overview.keyless : overview.keyed].join(', ')}</dd>
         <dt>{overview.content}</dt>
         <dd>{encryptionMode === 'e2ee' ? overview.e2ee : overview.plain}</dd>
-        <dd>{key === null ? overview.keyless : overview.keyed}</dd>
       </dl>
       <p>{t.code.ownHint}</p>
       <NoticeLine notice={notice} />

@@ -39,7 +39,6 @@ interface ExistingKeyFormProps extends KeyFormProps {
   readonly keptFor?: string | undefined;
   /** The label where a passkey opens the key. Default: that of the form. */
   readonly keptLabel?: string;
-  readonly isSecondary?: boolean;
   /** Creates the account of a typed key that has none; undefined where that is not possible. */
   readonly create?: ((key: DeviceKey) => Promise<void>) | undefined;
   /** Closes the dialog of the form. */
@@ -49,7 +48,7 @@ interface ExistingKeyFormProps extends KeyFormProps {
 
 /** Refuses a key without an account, unless the person then asks to create it. */
 export function KeyForm(props: ExistingKeyFormProps) {
-  const { keptFor, children, cancel, isSecondary = false } = props;
+  const { keptFor, children, cancel } = props;
   const { label = t.signIn.keySubmit, keptLabel = label } = props;
   const [isTyping, type] = useState(keptFor === undefined || keptKeyOf(keptFor) === null);
   const { unknown, submit, ...action } = useKeySubmission(props, isTyping);
@@ -67,7 +66,7 @@ export function KeyForm(props: ExistingKeyFormProps) {
       {children}
       {!isTyping && <NoticeLine notice={notice} />}
       <Buttons cancel={cancel}>
-        <button type="submit" class={isSecondary ? '' : 'primary'} disabled={isBusy}>
+        <button type="submit" class="primary" disabled={isBusy}>
           {!isTyping && <Icon name="lock" />}
           {isTyping ? label : keptLabel}
         </button>
@@ -259,7 +258,9 @@ function KeyScanner({ field }: { readonly field: RefObject<HTMLInputElement | nu
     }
     return null;
   };
-  return <Scanner hint={t.signIn.keyScan} instead={() => t.signIn.keyType} read={read} />;
+  return (
+    <Scanner hint={t.signIn.keyScan} instead={() => t.signIn.keyType} read={read} kind="link" />
+  );
 }
 
 interface InvitationFieldProps {

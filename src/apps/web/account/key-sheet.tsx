@@ -36,7 +36,15 @@ export function KeySheet({ secret, accountId }: KeySheetProps) {
         <dt>{security.sheetMade}</dt>
         <dd>{formatDay(Date.now())}</dd>
       </dl>
-      <p>{security.sheetUse}</p>
+      <div>
+        <h2>{security.sheetUse}</h2>
+        <ol>
+          {security.sheetSteps.map((step) => (
+            <li key={step}>{step}</li>
+          ))}
+        </ol>
+        <p>{security.sheetCommand}</p>
+      </div>
     </div>
   );
 }

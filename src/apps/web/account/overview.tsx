@@ -12,10 +12,9 @@ import { ModeBadge } from './security/mode-badge.js';
 export function Overview({ account, session, waiting }: SectionProps) {
   return (
     <>
-      <Profile account={account} />
       <Next account={account} session={session} waiting={waiting} />
+      <Profile account={account} />
       {account.refusal === null && <Counts account={account} />}
-      <Details account={account} />
     </>
   );
 }
@@ -24,7 +23,7 @@ function Profile({ account: { profile } }: { readonly account: Account }) {
   const { overview } = t;
   const name = profile.identities.find(({ login }) => login !== null)?.login ?? null;
   return (
-    <div class="card">
+    <section aria-label={overview.details}>
       <div class="profile">
         <span class="initial" aria-hidden="true">
           {name === null ? <Icon name="person" /> : name.slice(0, 1).toUpperCase()}
@@ -39,7 +38,16 @@ function Profile({ account: { profile } }: { readonly account: Account }) {
           </p>
         </div>
       </div>
-    </div>
+      <dl>
+        <dt>{overview.id}</dt>
+        <dd class="titled">
+          <span class="code">{profile.id}</span>
+          <CopyButton text={profile.id} label={overview.id} />
+        </dd>
+        <dt>{overview.created}</dt>
+        <dd>{formatDay(profile.createdAt)}</dd>
+      </dl>
+    </section>
   );
 }
 
@@ -126,26 +134,5 @@ function Counts({ account: { sessions, devices } }: { readonly account: Account 
         <Icon name="forward" />
       </a>
     </div>
-  );
-}
-
-function Details({ account: { profile } }: { readonly account: Account }) {
-  const { overview } = t;
-  return (
-    <Section id="details" title={overview.details}>
-      <dl>
-        <dt>{overview.id}</dt>
-        <dd class="titled">
-          <span class="code">{profile.id}</span>
-          <CopyButton text={profile.id} label={overview.id} />
-        </dd>
-        <dt>{overview.created}</dt>
-        <dd>{formatDay(profile.createdAt)}</dd>
-        <dt>{overview.signIn}</dt>
-        <dd>{profile.keyMode === 'keyed' ? overview.keyed : overview.keyless}</dd>
-        <dt>{overview.content}</dt>
-        <dd>{accountMode(profile) === 'e2ee' ? overview.e2eeLong : overview.plainLong}</dd>
-      </dl>
-    </Section>
   );
 }

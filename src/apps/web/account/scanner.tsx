@@ -11,6 +11,8 @@ interface ScannerProps {
   readonly instead: () => string;
   /** @returns the reason why the text is refused; null ends the scan */
   readonly read: (text: string) => Notice | null;
+  /** Set where the camera is less than the field next to it. */
+  readonly kind?: 'link';
 }
 
 export function Scanner(props: ScannerProps) {
@@ -29,7 +31,7 @@ export function Scanner(props: ScannerProps) {
       {isOpen ? (
         <Camera {...props} stop={stop} />
       ) : (
-        <button type="button" onClick={() => open(true)}>
+        <button type="button" class={props.kind} onClick={() => open(true)}>
           <Icon name="camera" />
           {t.add.scan}
         </button>

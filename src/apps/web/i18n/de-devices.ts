@@ -3,7 +3,7 @@ import type { enDevices } from './en-devices.js';
 export const deDevices: typeof enDevices = {
   code: {
     title: 'Anderes Gerät verwenden',
-    scan: 'Scannen Sie diesen Code mit einem Gerät, das beim Konto angemeldet ist, oder geben Sie dort unter „Gerät hinzufügen“ die Buchstaben ein:',
+    scan: 'Wählen Sie auf einem angemeldeten Gerät „Gerät hinzufügen“. Scannen Sie dort diesen Code, oder tippen Sie die Buchstaben ein:',
     qr: 'QR-Code',
     check: 'Wenn Sie dort den Code eintippen, müssen auf jenem Gerät diese Wörter stehen:',
     words: 'Das bestätigende Gerät zeigt jetzt fünf Wörter. Zeigt es keine, brechen Sie ab.',

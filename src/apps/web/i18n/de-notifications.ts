@@ -7,17 +7,14 @@ export const deNotifications: typeof notificationMessages = {
     title: 'Push-Benachrichtigungen',
     lead: 'Auf Ihren Telefonen und Browsern. Webhooks haben eigene Schalter.',
     enabled: 'Push-Benachrichtigungen senden',
-    enabledHint: 'Aus: Kein Telefon und kein Browser wird von diesem Konto benachrichtigt.',
     when: 'Benachrichtigen bei',
     shows: 'Was sie zeigen',
     message: 'Die letzte Nachricht eines beendeten Durchgangs',
-    messageHint: 'Aus: ein allgemeiner Satz, dass es fertig ist.',
+    messageHint: 'Aus: ein allgemeiner Satz.',
     previews: 'Worum eine Anfrage bittet',
     previewsHint: 'Der Befehl, die Datei oder die Frage. Aus: ein allgemeiner Satz.',
-    previewsOn:
-      'Dies ist ein Entwicklungs-Build: Seine Sender zeigen sie, außer wenn dort CLIENT_PUBLIC_REQUEST_PREVIEWS auf 0 steht.',
-    previewsOff:
-      'Dies ist ein Release: Seine Sender zeigen nichts davon, außer wenn dort CLIENT_PUBLIC_REQUEST_PREVIEWS auf 1 steht.',
+    previewsOn: 'Sender zeigen es, außer wo CLIENT_PUBLIC_REQUEST_PREVIEWS auf 0 steht.',
+    previewsOff: 'Sender zeigen es nur, wo CLIENT_PUBLIC_REQUEST_PREVIEWS auf 1 steht.',
     foreground: 'Während die App offen ist',
     foregroundChoices: {
       full: 'Anzeigen, mit Ton',

@@ -7,7 +7,8 @@ export const deRequests: typeof requestMessages = {
     title: 'Wartet auf Sie',
     lead: 'Programme auf Ihren Computern fragen, bevor sie handeln.',
     none: 'Keine Anfragen',
-    noneHint: 'Eine Anfrage erscheint hier, sobald ein Programm fragt.',
+    noneHint:
+      'Richten Sie einen Coding-Agenten mit „gatehouse hook“ ein. Seine Anfragen erscheinen dann hier.',
     sealed: 'Eine versiegelte Anfrage',
     asked: (when) => `gefragt ${when}`,
   },

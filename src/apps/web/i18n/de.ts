@@ -67,8 +67,7 @@ export const de: Messages = {
     provider: (name, login) =>
       `Sie haben sich über ${name}${login === null ? '' : ` als ${login}`} angemeldet. Zu diesem Konto gehört auch ein Geräteschlüssel, den dieser Browser nicht hat.`,
     open: 'Konto in diesem Browser öffnen',
-    checksum:
-      'Die letzten sechs Zeichen sind eine Prüfsumme: Ein Schlüssel mit Tippfehler wird erkannt, bevor etwas gesendet wird.',
+    checksum: 'Die letzten sechs Zeichen sind eine Prüfsumme, die Tippfehler erkennt.',
     userName: 'Geräteschlüssel',
     invitation: 'Einladungscode',
     invitationHint: 'Vom Betreiber dieses Servers. Großschreibung und Bindestriche sind egal.',
@@ -118,8 +117,6 @@ export const de: Messages = {
     created: 'Erstellt',
     signIn: 'Anmeldung',
     content: 'Inhalte',
-    e2eeLong: 'Ende-zu-Ende-verschlüsselt: Nur Ihre Geräte können sie lesen',
-    plainLong: 'Für den Server lesbar',
     next: 'Nächste Schritte',
     waiting: (count) =>
       count === 1 ? 'Eine Anfrage wartet auf Sie' : `${count} Anfragen warten auf Sie`,
@@ -132,9 +129,9 @@ export const de: Messages = {
     sessions: (count) => (count === 1 ? '1 Sitzung' : `${count} Sitzungen`),
     sessionsHint: 'Wo Sie angemeldet sind',
     devices: (count) =>
-      count === 1
-        ? '1 Gerät erhält Benachrichtigungen'
-        : `${count || 'Keine'} Geräte erhalten Benachrichtigungen`,
+      count < 2
+        ? `${count || 'Kein'} Gerät erhält Benachrichtigungen`
+        : `${count} Geräte erhalten Benachrichtigungen`,
     devicesHint: 'Telefone, Browser und andere Empfänger',
   },
 
@@ -175,7 +172,7 @@ export const de: Messages = {
     removed: 'Das Gerät erhält keine Benachrichtigungen mehr.',
     add: 'Gerät hinzufügen …',
     addTitle: 'Gerät hinzufügen',
-    addLead: 'Melden Sie ein neues Telefon oder einen Computer an und bestätigen Sie es hier.',
+    addLead: 'Melden Sie ein neues Telefon oder einen Computer an, und bestätigen Sie es hier.',
     addLeadKeyed:
       'Melden Sie ein neues Telefon oder einen Computer an, ohne den Schlüssel abzutippen. Ein Browser erhält nur eine Sitzung: Er ersetzt nicht den gespeicherten Schlüssel.',
   },
@@ -198,7 +195,7 @@ export const de: Messages = {
 
   security: {
     identities: 'Verbundene Anbieter',
-    identitiesLead: 'Anbieter, die Ihre Identität bestätigen. Manche Server verlangen einen.',
+    identitiesLead: 'Anbieter, die Ihre Identität bestätigen.',
     connect: 'Verbinden',
     connectNamed: (name) => `${name} verbinden`,
     disconnect: 'Trennen',
@@ -238,12 +235,17 @@ export const de: Messages = {
     sheetTitle: (place) => `Geräteschlüssel für ${place}`,
     sheetLead:
       'Dieser Schlüssel gibt vollen Zugriff auf das Konto. Bewahren Sie dieses Blatt so auf, dass nur Sie es erreichen.',
-    sheetUse:
-      'Um wieder hineinzukommen, öffnen Sie die Adresse des Servers, wählen Sie Ihren Anbieter oder „Geräteschlüssel verwenden“ und scannen oder tippen Sie den Schlüssel. In der Befehlszeile: „gatehouse key restore“.',
+    sheetUse: 'So melden Sie sich wieder an',
+    sheetSteps: [
+      'Öffnen Sie die Adresse des Servers in einem Browser.',
+      'Wählen Sie Ihren Anbieter oder „Geräteschlüssel verwenden“.',
+      'Scannen Sie den QR-Code, oder tippen Sie den Schlüssel ein.',
+    ],
+    sheetCommand: 'In der Befehlszeile: gatehouse key restore',
     sheetMade: 'Gedruckt am',
     sheetAddress: 'Server',
     sessions: 'Abmelden',
-    sessionsLead: 'Auf diesem Gerät oder auf allen Geräten zugleich.',
+    sessionsLead: 'Beendet alle Sitzungen dieses Kontos, auch diese.',
     everywhere: 'Überall abmelden',
     everywhereTitle: 'Überall abmelden?',
     everywhereHint:
@@ -286,8 +288,8 @@ export const de: Messages = {
 
   lock: {
     title: 'Ihre Einstellungen sind verschlüsselt',
-    lead: 'Ihr Geräteschlüssel öffnet sie. Er wird nicht gesendet, und dieser Tab vergisst ihn, wenn Sie die Seite neu laden.',
-    keep: 'Unter „Sicherheit“ können Sie ihn auf diesem Gerät behalten.',
+    lead: 'Ihr Geräteschlüssel öffnet sie. Er wird nicht an den Server gesendet.',
+    keep: 'Dieser Tab vergisst ihn, wenn Sie die Seite neu laden. Unter „Sicherheit“ können Sie ihn auf diesem Gerät behalten.',
     submit: 'Einstellungen öffnen',
   },
 

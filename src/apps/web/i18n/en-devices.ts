@@ -2,7 +2,7 @@
 export const enDevices = {
   code: {
     title: 'Use another device',
-    scan: 'Scan this with a device that has the account, or add a device there and type the code:',
+    scan: 'On a device that is signed in, choose “Add a device”. Scan this there, or type the code:',
     qr: 'QR code',
     check: 'If you type the code there, that device must show these words:',
     words: 'The device that approved shows five words now. If it shows none, cancel.',

@@ -68,8 +68,7 @@ export const en = {
     provider: (name: string, login: string | null) =>
       `You signed in through ${name}${login === null ? '' : ` as ${login}`}. This account also has a device key, and this browser does not have it.`,
     open: 'Open your account in this browser',
-    checksum:
-      'The last six characters are a checksum: a key with a typing mistake is refused before anything is sent.',
+    checksum: 'The last six characters are a checksum, which finds typing mistakes.',
     userName: 'device key',
     invitation: 'Invitation code',
     invitationHint: 'From the operator of this server. Capital letters and dashes do not matter.',
@@ -120,8 +119,6 @@ export const en = {
     created: 'Created',
     signIn: 'Sign-in',
     content: 'Content',
-    e2eeLong: 'End-to-end encrypted: only your devices can read it',
-    plainLong: 'Readable by the server',
     next: 'What to do next',
     waiting: (count: number) =>
       count === 1 ? 'A request waits for you' : `${count} requests wait for you`,
@@ -134,7 +131,9 @@ export const en = {
     sessions: (count: number) => (count === 1 ? '1 session' : `${count} sessions`),
     sessionsHint: 'Where you are signed in',
     devices: (count: number) =>
-      count === 1 ? '1 device gets notifications' : `${count || 'No'} devices get notifications`,
+      count < 2
+        ? `${count || 'No'} device gets notifications`
+        : `${count} devices get notifications`,
     devicesHint: 'Phones, browsers and other receivers',
   },
 
@@ -196,7 +195,7 @@ export const en = {
 
   security: {
     identities: 'Connected providers',
-    identitiesLead: 'Providers that confirm who you are. Some servers require one.',
+    identitiesLead: 'Providers that confirm who you are.',
     connect: 'Connect',
     connectNamed: (name: string) => `Connect ${name}`,
     disconnect: 'Disconnect',
@@ -236,12 +235,17 @@ export const en = {
     sheetTitle: (place: string) => `Device key for ${place}`,
     sheetLead:
       'This key gives full access to the account. Keep this sheet where only you can reach it.',
-    sheetUse:
-      'To get back in, open the address of the server, choose your provider or “Use a device key”, and scan or type the key. On the command line: “gatehouse key restore”.',
+    sheetUse: 'To get back in',
+    sheetSteps: [
+      'Open the address of the server in a browser.',
+      'Choose your provider or “Use a device key”.',
+      'Scan the QR code, or type the key.',
+    ],
+    sheetCommand: 'In a terminal: gatehouse key restore',
     sheetMade: 'Printed',
     sheetAddress: 'Server',
     sessions: 'Sign out',
-    sessionsLead: 'On this device, or on every device at once.',
+    sessionsLead: 'End every session of this account at once, this one too.',
     everywhere: 'Sign out everywhere',
     everywhereTitle: 'Sign out everywhere?',
     everywhereHint:
@@ -282,8 +286,8 @@ export const en = {
 
   lock: {
     title: 'Your settings are encrypted',
-    lead: 'Your device key opens them. It is not sent, and this tab forgets it when you reload the page.',
-    keep: 'Under Security you can keep it on this device.',
+    lead: 'Your device key opens them. It is not sent to the server.',
+    keep: 'This tab forgets it when you reload the page. Under Security you can keep it on this device.',
     submit: 'Open the settings',
   },
 

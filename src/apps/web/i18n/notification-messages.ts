@@ -8,17 +8,14 @@ export const notificationMessages = {
     title: 'Push notifications',
     lead: 'On your phones and browsers. Webhooks have switches of their own.',
     enabled: 'Send push notifications',
-    enabledHint: 'Off: no phone and no browser is notified of this account.',
     when: 'Notify me of',
     shows: 'What they show',
     message: 'The last message of a finished turn',
     messageHint: 'Off: “The turn is finished. It is waiting for you.”',
     previews: 'What a request asks for',
     previewsHint: 'The command, the file or the question. Off: a general sentence.',
-    previewsOn:
-      'This is a development build: its senders show them, unless CLIENT_PUBLIC_REQUEST_PREVIEWS is 0 where they run.',
-    previewsOff:
-      'This is a release: its senders show none, unless CLIENT_PUBLIC_REQUEST_PREVIEWS is 1 where they run.',
+    previewsOn: 'Senders show it unless CLIENT_PUBLIC_REQUEST_PREVIEWS is 0 where they run.',
+    previewsOff: 'Senders show it only where CLIENT_PUBLIC_REQUEST_PREVIEWS is 1.',
     foreground: 'While the app is open',
     foregroundChoices: {
       full: 'Show them, with sound',

@@ -8,7 +8,7 @@ export const requestMessages = {
     title: 'Waiting for you',
     lead: 'Programs on your computers ask before they act.',
     none: 'No requests',
-    noneHint: 'A request appears here as soon as a program asks.',
+    noneHint: 'Set up a coding agent with “gatehouse hook”. Its requests then appear here.',
     sealed: 'A sealed request',
     asked: (when: string) => `asked ${when}`,
   },

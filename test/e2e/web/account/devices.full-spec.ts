@@ -181,9 +181,9 @@ inChromium('/app/device', () => {
     const { userCode } = await new DeviceCalls(server).newDevice({ client });
     await visitor.page.goto(`${server.url}/app/device`);
     await enterCode(userCode);
-    await sees('Safari on iPhone, web');
+    await sees('Safari on iPhone');
     await visitor.page.getByLabel('Language').selectOption('Deutsch');
-    await sees('Safari auf dem iPhone, web');
+    await sees('Safari auf dem iPhone');
   });
 
   it('signs this browser in by the QR code that it shows', async () => {

@@ -48,7 +48,7 @@ inChromium('the account page, after an outage', () => {
     await visitor.page.reload();
     await sees('The server cannot answer this right now.');
     await visitor.page.unroute('**/v1/account/profile');
-    await sees('Details');
+    await sees('Account ID');
     await seesAccount(visitor);
     await seesNoMore('The server cannot answer this right now.');
   });

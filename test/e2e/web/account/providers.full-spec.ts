@@ -89,7 +89,7 @@ inChromium('the account page, on a server with both kinds of account', () => {
     await through('berta');
     await visitor.press(/End-to-end encrypted/);
     const key = await makeKey();
-    await sees('End-to-end encrypted: only');
+    await sees('End-to-end encrypted');
     const number = await account();
     await visitor.close();
     await openPage();
@@ -98,7 +98,7 @@ inChromium('the account page, on a server with both kinds of account', () => {
     await useKey(formatDeviceKey(randomBytes(32)));
     await sees('This key has no account on this server.');
     await useKey(key);
-    await sees('End-to-end encrypted: only');
+    await sees('End-to-end encrypted');
     expect(await account()).toBe(number);
   });
 

@@ -52,6 +52,7 @@ export function KeyChoice({ profile: { id }, keys, setKeys, endSession, noteKey 
           keptFor={id}
           endSession={endSession}
           label={texts.open}
+          isScanned
         />
       )}
       {keys?.place === 'tab' && <Keep {...{ id, choices, setKeys, show, endSession }} />}

@@ -1,4 +1,3 @@
-import { Icon } from '../../ui/icon.js';
 import { lazyPart } from '../../ui/lazy-part.js';
 import { Loading } from '../../ui/notice.js';
 import { t } from '../../i18n/messages.js';
@@ -38,15 +37,17 @@ type LockedProps = Pick<Settings, 'open'> & Pick<SectionProps, 'session' | 'endS
 function Locked({ open, session, endSession }: LockedProps) {
   const { lock } = t;
   const isKept = keptKeyOf(session.accountId) !== null;
-  const tile = (
-    <span class="tile accent">
-      <Icon name="lock" />
-    </span>
-  );
   return (
-    <Section id="locked" title={lock.title} lead={lock.lead} action={tile}>
-      {!isKept && <p class="hint">{lock.keep}</p>}
-      <KeyForm use={open} keptFor={session.accountId} endSession={endSession} label={lock.submit} />
+    <Section id="locked" title={lock.title} lead={lock.lead}>
+      <KeyForm
+        use={open}
+        keptFor={session.accountId}
+        endSession={endSession}
+        label={lock.submit}
+        isScanned
+      >
+        {!isKept && <p class="hint">{lock.keep}</p>}
+      </KeyForm>
     </Section>
   );
 }

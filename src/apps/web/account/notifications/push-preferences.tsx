@@ -32,7 +32,6 @@ export function PushPreferences({ preferences, settings, endSession }: PartProps
     <Section id="push" title={push.title} lead={push.lead}>
       <Switch
         label={push.enabled}
-        hint={push.enabledHint}
         isOn={preferences.push.enabled}
         isBusy={isBusy}
         set={set('pushEnabled')}

@@ -56,7 +56,7 @@ export function ShownSecret({ secret, close }: ShownSecretProps) {
   return (
     <div class="card" role="status">
       <p>{webhooks.shownOnce}</p>
-      <div class="row">
+      <div class="listing">
         <output class="code">{secret}</output>
         <CopyButton text={secret} label={webhooks.secretTitle} />
       </div>

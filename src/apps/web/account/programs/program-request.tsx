@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import { GatehouseProblem } from '../../../../packages/client/api/problem.js';
 import { formatDate } from '../../i18n/format.js';
+import { t } from '../../i18n/messages.js';
 import { programMessages } from '../../i18n/programs/program-messages.js';
 import { clientFor } from '../../server.js';
 import { Check } from '../../ui/fields.js';
@@ -39,13 +40,12 @@ function Refused({ code, close }: { readonly code: string; readonly close: () =>
   return (
     <section aria-labelledby="program">
       <h1 id="program">{request.refused}</h1>
-      <p>{Object.hasOwn(known, code) ? known[code] : errors.other}</p>
-      <p>{request.restart}</p>
-      <div class="row">
-        <button type="button" onClick={close}>
-          {request.toAccount}
-        </button>
-      </div>
+      <p>
+        {Object.hasOwn(known, code) ? known[code] : errors.other} {request.restart}
+      </p>
+      <button type="button" onClick={close}>
+        {request.toAccount}
+      </button>
     </section>
   );
 }
@@ -76,7 +76,7 @@ function useProgramRequest({ id, session, endSession }: Omit<FoundProps, 'close'
     run(async () => {
       const profile = await clientFor(session.token).profile();
       const named = profile.identities.find(({ login }) => login !== null)?.login;
-      setName(named ?? profile.id.slice(0, 8));
+      setName(named ?? t.overview.unnamed(profile.id.slice(0, 8)));
       await routes.show(id).then(show, noteFailure);
     });
   useEffect(load, []);
@@ -150,8 +150,8 @@ function Program({ request, name }: ProgramProps) {
         <dd class="acting" dir="ltr">
           {placeName(request.redirectUri, texts)}
         </dd>
-        <dt>{texts.publisher}</dt>
-        <dd dir="ltr">{publisher ?? texts.configured}</dd>
+        <dt>{publisher === null ? texts.configured : texts.publisher}</dt>
+        <dd dir="ltr">{publisher ?? texts.operator}</dd>
       </dl>
       <p class="quiet">{texts.unproven}</p>
     </>

@@ -134,7 +134,6 @@ function DeviceKeySection({ session, noteKey }: DeviceKeyProps) {
           // A passkey does not prove that the owner saved the key.
           keptFor={isKeyEntered ? accountId : undefined}
           keptLabel={security.keyShow}
-          isSecondary
           isScanned
         />
       )}

@@ -9,7 +9,8 @@ export const dePrograms: typeof programMessages = {
     computer: 'ein Programm auf diesem Computer',
     app: (scheme) => `die App, die Links mit ${scheme}: öffnet`,
     publisher: 'Veröffentlicht von',
-    configured: 'Eingerichtet vom Betreiber dieses Servers',
+    configured: 'Eingerichtet von',
+    operator: 'Betreiber dieses Servers',
     unproven:
       'Der Name eines Programms beweist nichts. Erlauben Sie es nur, wenn Sie es selbst gestartet haben.',
     may: 'Es darf',
