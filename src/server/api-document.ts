@@ -10,6 +10,8 @@ import { routeAccessOf } from './auth/route-access.js';
 import type { ErrorCode } from '../common/errors.js';
 import { ErrorDto, refusalResponses, refusalsOf } from './http/route-docs.js';
 import { readVersion } from '../common/version.js';
+import { addExamples, refusalExamples } from './http/api-examples.js';
+import { ACCOUNT_TAGS, ADMIN_TAGS, BACKEND_TAGS } from './http/api-tags.js';
 import { OAuthModule } from './oauth/oauth.module.js';
 import { ProgramsModule } from './programs/programs.module.js';
 import { EventStreamsModule } from './event-streams/event-streams.module.js';
@@ -47,10 +49,18 @@ const BODY: readonly ErrorCode[] = [
 export function buildApiDocument(app: NestFastifyApplication): OpenAPIObject {
   return buildDocument(app, {
     title: 'Gatehouse',
-    description:
-      'Sign-in and access for apps, command-line tools and backends. Routes with a lock need the token of a login: press **Authorize** to see how to get one. `GET /v1/features`, which needs none, says what this server allows.',
+    description: `Sign-in and access for apps, command-line tools and backends.
+
+**To authenticate**
+
+1. Ask \`GET /v1/features\` which sign-ins this server allows.
+2. Get a challenge from \`POST /v1/auth/challenge\`, sign it with the device key, and send it to \`POST /v1/auth\`. Or sign in through a provider or with a certificate.
+3. Send the \`token\` of the answer with each route that has a lock: \`Authorization: Bearer <token>\`.
+
+A refusal has a \`code\` for programs and a \`message\` for people. To try routes on this page, press **Authorize** and paste a token.`,
     authentication:
-      'The `token` of a login. `POST /v1/auth/challenge` returns a challenge, and `POST /v1/auth` a token for its signature with the device key; `docs/connect-a-client.md` has a program that does both. Send it as `Authorization: Bearer <token>`. To try the routes on this page, press **Authorize** and paste a token: what you send then acts on your account.',
+      'The `token` of a login; `docs/connect-a-client.md` has a program that signs in. What you send from this page then acts on your account.',
+    tags: ACCOUNT_TAGS,
     accessOf: accountAccess,
   });
 }
@@ -75,6 +85,7 @@ export function buildBackendsDocument(app: NestFastifyApplication): OpenAPIObjec
     authentication:
       'The client of the resource server, by `client_secret_basic` or `private_key_jwt`: `docs/protect-a-backend.md` explains both. Streams of events take the access token that `POST /v1/oauth/token` returns, as `Authorization: Bearer <token>`.',
     modules: [OAuthModule, EventStreamsModule, ProgramsModule],
+    tags: BACKEND_TAGS,
     accessOf: accountAccess,
   });
 }
@@ -86,6 +97,7 @@ export function buildAdminDocument(app: NestFastifyApplication): OpenAPIObject {
     description: 'Accounts, their audit trail and the policy, for administrators: on ADMIN_PORT.',
     authentication:
       'A token of an administrator, as `Authorization: Bearer <token>`: its SHA-256 is an entry of the file in `ADMIN_TOKENS_FILE`. People sign in on the page of the console. `docs/administration.md` explains both.',
+    tags: ADMIN_TAGS,
     accessOf: (reflector, { handler }) => {
       const access = adminAccessOf(reflector, handler);
       return {
@@ -104,6 +116,8 @@ interface DocumentFacts {
   readonly description: string;
   /** Where a caller gets its token. */
   readonly authentication: string;
+  /** The groups of routes, in order, with their purpose. */
+  readonly tags: Readonly<Record<string, string>>;
   /** Modules whose routes the document has. Default: all. */
   readonly modules?: readonly Type[];
   /** The access of a route, and its refusal codes. */
@@ -118,7 +132,7 @@ interface DocumentFacts {
 
 function buildDocument(
   app: NestFastifyApplication,
-  { title, description, authentication, modules, accessOf }: DocumentFacts,
+  { title, description, authentication, tags, modules, accessOf }: DocumentFacts,
 ): OpenAPIObject {
   const facts = new DocumentBuilder()
     .setTitle(title)
@@ -131,7 +145,9 @@ function buildDocument(
     extraModels: [ErrorDto],
     ...(modules !== undefined && { include: [...modules] }),
   });
+  document.tags = Object.entries(tags).map(([name, purpose]) => ({ name, description: purpose }));
   const handlers = handlersById(app);
+  const refused = new Set<ErrorCode>();
   for (const [method, operation] of Object.values(document.paths).flatMap((path) =>
     Object.entries(path as Record<string, Operation>),
   )) {
@@ -139,10 +155,13 @@ function buildDocument(
     if (route !== undefined) {
       const { isPublic, codes } = accessOf(app.get(Reflector), route);
       const all = new Set([...codes, ...refusals(method, operation, route)]);
+      all.forEach((code) => refused.add(code));
       Object.assign(operation.responses, refusalResponses(all));
       operation.security = isPublic ? undefined : [{ bearer: [] }];
     }
   }
+  addExamples(document);
+  document.components = { ...document.components, examples: refusalExamples(refused) };
   return document;
 }
 
@@ -152,6 +171,10 @@ export function serveApiDocument(app: NestFastifyApplication): void {
     jsonDocumentUrl: `${DOCUMENTATION_PATH}/openapi.json`,
     yamlDocumentUrl: `${DOCUMENTATION_PATH}/openapi.yaml`,
     customSwaggerUiPath: DOCUMENTATION_FILES,
+    customSiteTitle: 'Gatehouse API',
+    customCss: DOCUMENTATION_STYLE,
+    // The list of all schemas is closed: each route shows its own.
+    swaggerOptions: { defaultModelsExpandDepth: 0, operationsSorter: 'alpha' },
   });
 }
 
@@ -197,3 +220,11 @@ function handlersById(app: NestFastifyApplication): ReadonlyMap<string, Route> {
  * to a third party.
  */
 const DOCUMENTATION_FILES = fileURLToPath(new URL('dist/bin/swagger-ui', PACKAGE_ROOT));
+
+/** Hides what has no content here: the logo of another product, and the column of links. */
+const DOCUMENTATION_STYLE = `
+  .swagger-ui :is(.topbar .link, .response-col_links) { display: none }
+  .swagger-ui .topbar { padding: 0 }
+  .swagger-ui .info { margin: 1.5rem 0 }
+  .swagger-ui .scheme-container { padding: 1rem 0 }
+`;

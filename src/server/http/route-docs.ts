@@ -64,15 +64,25 @@ export function refusalsOf(handler: object): readonly ErrorCode[] {
 }
 
 export function refusalResponses(codes: ReadonlySet<ErrorCode>): Record<string, object> {
-  const responses: Record<string, { description: string; content: object }> = {};
+  const byStatus = new Map<number, string[]>();
   for (const [code, { status }] of Object.entries(ERRORS)) {
     if (codes.has(code as ErrorCode)) {
-      const others = responses[status]?.description;
-      responses[status] = {
-        description: others === undefined ? `\`${code}\`` : `${others}, \`${code}\``,
-        content: { 'application/json': { schema: { $ref: getSchemaPath(ErrorDto) } } },
-      };
+      byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
     }
   }
-  return responses;
+  const responses = [...byStatus].map(([status, those]) => [
+    status,
+    {
+      description: those.map((code) => `\`${code}\``).join(', '),
+      content: {
+        'application/json': {
+          schema: { $ref: getSchemaPath(ErrorDto) },
+          examples: Object.fromEntries(
+            those.map((code) => [code, { $ref: `#/components/examples/${code}` }]),
+          ),
+        },
+      },
+    },
+  ]);
+  return Object.fromEntries(responses) as Record<string, object>;
 }

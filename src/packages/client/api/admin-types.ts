@@ -480,37 +480,57 @@ export interface components {
             success: true;
         };
         AdminIdentityDto: {
+            /** @example github */
             provider: string;
             /** @description The identifier at the provider. */
             subject: string;
+            /** @example ada */
             login: string | null;
             email: string | null;
-            /** @description Unix milliseconds. */
+            /**
+             * @description Unix milliseconds.
+             * @example 1769860800000
+             */
             connectedAt: number;
             /** @enum {string} */
             status: "unknown" | "eligible" | "ineligible";
             reason: string | null;
-            /** @description Of the last definite answer. */
+            /**
+             * @description Of the last definite answer.
+             * @example 1769860800000
+             */
             checkedAt: number | null;
-            /** @description Unix milliseconds. */
+            /**
+             * @description Unix milliseconds.
+             * @example 1769860800000
+             */
             nextCheckAt: number | null;
             /** @description Checks without an answer since then. */
             failures: number;
         };
         ListedAccountDto: {
             id: string;
-            /** @description Unix milliseconds. */
+            /**
+             * @description Unix milliseconds.
+             * @example 1769860800000
+             */
             createdAt: number;
             /** @enum {string} */
             state: "active" | "disabled";
-            /** @description Unix milliseconds. */
+            /**
+             * @description Unix milliseconds.
+             * @example 1769860800000
+             */
             disabledAt: number | null;
             /** @enum {string} */
             keyMode: "keyed" | "keyless";
             /** @enum {string} */
             encryptionMode: "e2ee" | "plain";
             identities: components["schemas"]["AdminIdentityDto"][];
-            /** @description The newest use of a session, right to five minutes. */
+            /**
+             * @description The newest use of a session, right to five minutes.
+             * @example 1769860800000
+             */
             lastSeenAt: number;
             /** @description How many sessions are live. */
             sessions: number;
@@ -524,20 +544,35 @@ export interface components {
             total: number;
         };
         SessionClientDto: {
+            /** @example Firefox on Linux */
             name: string | null;
+            /** @example web */
             platform: string | null;
         };
         AdminSessionDto: {
             id: string;
-            /** @description Unix milliseconds. */
+            /**
+             * @description Unix milliseconds.
+             * @example 1769860800000
+             */
             createdAt: number;
-            /** @description Right to five minutes. */
+            /**
+             * @description Right to five minutes.
+             * @example 1769860800000
+             */
             lastSeenAt: number;
-            /** @description Unix milliseconds. */
+            /**
+             * @description Unix milliseconds.
+             * @example 1769860800000
+             */
             expiresAt: number;
-            /** @description `key_challenge`, `mtls`, `device` or a provider's id. */
+            /**
+             * @description `key_challenge`, `mtls`, `device` or a provider's id.
+             * @example key_challenge
+             */
             method: string;
             client: components["schemas"]["SessionClientDto"];
+            /** @example 192.0.2.7 */
             address: string | null;
         };
         AdministeredClientDto: {
@@ -565,15 +600,27 @@ export interface components {
             scopes: components["schemas"]["AdministeredScopeDto"][];
             /** @enum {string} */
             kind: "code" | "file";
-            /** @description The method of the login that approved it. */
+            /**
+             * @description The method of the login that approved it.
+             * @example key_challenge
+             */
             method: string;
-            /** @description Unix milliseconds. */
+            /**
+             * @description Unix milliseconds.
+             * @example 1769860800000
+             */
             createdAt: number;
-            /** @description Its last token, Unix milliseconds. */
+            /**
+             * @description Its last token, Unix milliseconds.
+             * @example 1769860800000
+             */
             lastUsedAt: number;
             /** @description The address that asked for its last token. */
             lastAddress: string | null;
-            /** @description Unix milliseconds. */
+            /**
+             * @description Unix milliseconds.
+             * @example 1769860800000
+             */
             expiresAt: number;
         };
         StatementDto: {
@@ -587,6 +634,7 @@ export interface components {
             message: string;
         };
         ExplainedLoginDto: {
+            /** @example key_challenge */
             method: string;
             isAllowed: boolean;
             /** @description The code of the refusal. */
@@ -595,6 +643,7 @@ export interface components {
             variable?: string;
         };
         ExplainedProviderDto: {
+            /** @example github */
             provider: string;
             isRequired: boolean;
             isConfigured: boolean;
@@ -621,7 +670,10 @@ export interface components {
             isAllowed: boolean;
             /** @description The code of the refusal. */
             code: string | null;
-            /** @description The provider that the refusal is about. */
+            /**
+             * @description The provider that the refusal is about.
+             * @example github
+             */
             provider: string | null;
             sentence: string;
             /** @description The same sentence, to translate. */
@@ -643,18 +695,27 @@ export interface components {
         };
         AdministeredAccountDto: {
             id: string;
-            /** @description Unix milliseconds. */
+            /**
+             * @description Unix milliseconds.
+             * @example 1769860800000
+             */
             createdAt: number;
             /** @enum {string} */
             state: "active" | "disabled";
-            /** @description Unix milliseconds. */
+            /**
+             * @description Unix milliseconds.
+             * @example 1769860800000
+             */
             disabledAt: number | null;
             /** @enum {string} */
             keyMode: "keyed" | "keyless";
             /** @enum {string} */
             encryptionMode: "e2ee" | "plain";
             identities: components["schemas"]["AdminIdentityDto"][];
-            /** @description The newest use of a session, right to five minutes. */
+            /**
+             * @description The newest use of a session, right to five minutes.
+             * @example 1769860800000
+             */
             lastSeenAt: number;
             /** @description Newest first. */
             sessions: components["schemas"]["AdminSessionDto"][];
@@ -674,26 +735,38 @@ export interface components {
         };
         AuditEventDto: {
             id: string;
-            /** @description Unix milliseconds. */
+            /**
+             * @description Unix milliseconds.
+             * @example 1769860800000
+             */
             at: number;
             /** @enum {string} */
             kind: "signed-up" | "logged-in" | "login-refused" | "identity-linked" | "identity-unlinked" | "eligibility-lost" | "eligibility-regained" | "directory-deactivated" | "directory-activated" | "refusal-ended" | "token-revoked" | "all-tokens-revoked" | "device-approved" | "device-refused" | "push-token-added" | "push-token-removed" | "request-answered" | "program-approved" | "program-ended" | "invitation-created" | "invitation-used" | "invitation-revoked" | "signing-keys-rotated" | "recheck-requested" | "account-disabled" | "account-enabled" | "account-deleted" | "admin-logged-in" | "admin-login-refused" | "admin-refused";
             /** @description `user`, `system`, `provider`, or the name of an operator. */
             actor: string;
+            /** @example 5b6d0800-67cb-4400-8b82-b5408e1ee2fd */
             accountId: string | null;
             /** @description Name of the account now: an e-mail address or a login of its identities. */
             accountName?: string;
+            /** @example github */
             provider?: string;
             /** @description A code, or why an operator acted. */
             reason?: string;
             /** @description The error code of the provider, or what of its answer was refused. */
             detail?: string;
+            /** @example 90c1a7de-3f0b-4c53-9f0e-6f1d2c3b4a59 */
             sessionId?: string;
-            /** @description Of the client. */
+            /**
+             * @description Of the client.
+             * @example 192.0.2.7
+             */
             address?: string;
             /** @description The person that the rules refused, as the provider identifies them. */
             subject?: string;
-            /** @description Of that person. */
+            /**
+             * @description Of that person.
+             * @example ada
+             */
             login?: string;
             /** @description Of that person, verified by the provider. */
             email?: string;
@@ -740,11 +813,20 @@ export interface components {
             used: number;
             /** @description The administrator who made it. */
             createdBy: string;
-            /** @description Unix milliseconds. */
+            /**
+             * @description Unix milliseconds.
+             * @example 1769860800000
+             */
             createdAt: number;
-            /** @description Unix milliseconds. */
+            /**
+             * @description Unix milliseconds.
+             * @example 1769860800000
+             */
             expiresAt: number;
-            /** @description Unix milliseconds. */
+            /**
+             * @description Unix milliseconds.
+             * @example 1769860800000
+             */
             revokedAt: number | null;
         };
         InvitationPageDto: {
@@ -756,7 +838,10 @@ export interface components {
             areAccepted: boolean;
         };
         LoginBucketDto: {
-            /** @description Its first moment, Unix milliseconds. */
+            /**
+             * @description Its first moment, Unix milliseconds.
+             * @example 1769860800000
+             */
             at: number;
             logins: number;
             /** @description Logins that were refused. */
@@ -873,7 +958,10 @@ export interface components {
             isOffboardingOn: boolean;
         };
         ProviderFailureDto: {
-            /** @description Unix milliseconds. */
+            /**
+             * @description Unix milliseconds.
+             * @example 1769860800000
+             */
             at: number;
             /** @description As in the metric `provider_failures_total`. */
             cause: string;
@@ -885,7 +973,10 @@ export interface components {
             due: number;
             /** @description Those that are due for more than a minute. */
             overdue: number;
-            /** @description Unix milliseconds. */
+            /**
+             * @description Unix milliseconds.
+             * @example 1769860800000
+             */
             oldestDueAt: number | null;
             /** @description Re-checks that this replica has done since its start, by outcome. */
             done: {
@@ -900,7 +991,10 @@ export interface components {
             isRequired: boolean;
             /** @description Why requests of this replica fail now; null = they do not, or there was none. */
             failingFor: string | null;
-            /** @description Unix milliseconds. */
+            /**
+             * @description Unix milliseconds.
+             * @example 1769860800000
+             */
             lastAnswerAt: number | null;
             lastFailure: components["schemas"]["ProviderFailureDto"] | null;
             checks: components["schemas"]["CheckCountsDto"];
@@ -921,9 +1015,15 @@ export interface components {
             id: string;
             /** @description Given by the backend. */
             description: string | null;
-            /** @description Unix milliseconds. */
+            /**
+             * @description Unix milliseconds.
+             * @example 1769860800000
+             */
             createdAt: number;
-            /** @description The last poll, Unix milliseconds. */
+            /**
+             * @description The last poll, Unix milliseconds.
+             * @example 1769860800000
+             */
             polledAt: number;
             /** @description No poll came for 30 seconds. */
             isPaused: boolean;
@@ -967,7 +1067,10 @@ export interface components {
              * @enum {string}
              */
             kind: "webhook" | "backchannel-logout" | "global-token-revocation" | "shared-signals" | "scim";
-            /** @description Unix milliseconds. */
+            /**
+             * @description Unix milliseconds.
+             * @example 1769860800000
+             */
             at: number;
         };
         ProviderStreamDto: {
@@ -984,9 +1087,15 @@ export interface components {
             reason: string | null;
             /** @description Why the last request to the transmitter failed; null = it was answered. */
             failure: string | null;
-            /** @description The last verification or answered poll. */
+            /**
+             * @description The last verification or answered poll.
+             * @example 1769860800000
+             */
             seenAt: number | null;
-            /** @description Unix milliseconds. */
+            /**
+             * @description Unix milliseconds.
+             * @example 1769860800000
+             */
             verifiedAt: number | null;
         };
         ProviderDirectoryDto: {
@@ -1023,7 +1132,10 @@ export interface components {
             isActive: boolean;
             /** @description More than one identity or person matches. */
             isAmbiguous: boolean;
-            /** @description Unix milliseconds. */
+            /**
+             * @description Unix milliseconds.
+             * @example 1769860800000
+             */
             changedAt: number;
             /** @description The directory or an event refuses the first login. */
             isRefused: boolean;
@@ -1057,9 +1169,15 @@ export interface components {
             error: string;
             /** @description For a person. */
             message: string;
-            /** @description The provider the refusal is about. */
+            /**
+             * @description The provider the refusal is about.
+             * @example github
+             */
             provider?: string;
-            /** @description The account of a login that is refused. */
+            /**
+             * @description The account of a login that is refused.
+             * @example 5b6d0800-67cb-4400-8b82-b5408e1ee2fd
+             */
             accountId?: string;
             details?: components["schemas"]["ErrorDetailDto"][];
             requestId?: string;

@@ -620,7 +620,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Device-key sign-up and login. */
+        /** Signs in with a device key, or signs up. */
         post: operations["DeviceKeyController_logIn"];
         delete?: never;
         options?: never;
@@ -742,7 +742,7 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * Unlinks, linked or not.
+         * Unlinks an identity, linked or not.
          * @description Where the provider is required, access ends at once, everywhere.
          */
         delete: operations["ConnectController_unlink"];
@@ -797,7 +797,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** The form of that page: drops the login. Nothing is sent to a program. */
+        /** Drops a login at the wish of the person; sends nothing to a program. */
         post: operations["ProviderCallbackController_cancel"];
         delete?: never;
         options?: never;
@@ -895,22 +895,40 @@ export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
         SessionClientDto: {
+            /** @example Firefox on Linux */
             name: string | null;
+            /** @example web */
             platform: string | null;
         };
         SessionDto: {
+            /** @example 90c1a7de-3f0b-4c53-9f0e-6f1d2c3b4a59 */
             id: string;
-            /** @description When it signed in, Unix milliseconds. */
+            /**
+             * @description When it signed in, Unix milliseconds.
+             * @example 1769860800000
+             */
             createdAt: number;
-            /** @description Unix milliseconds, right to five minutes. */
+            /**
+             * @description Unix milliseconds, right to five minutes.
+             * @example 1769860800000
+             */
             lastSeenAt: number;
-            /** @description Unix milliseconds. */
+            /**
+             * @description Unix milliseconds.
+             * @example 1769860800000
+             */
             expiresAt: number;
-            /** @description `key_challenge`, `mtls`, `device` or a provider's id. */
+            /**
+             * @description `key_challenge`, `mtls`, `device` or a provider's id.
+             * @example key_challenge
+             */
             method: string;
             /** @description What the client said of itself at login. */
             client: components["schemas"]["SessionClientDto"];
-            /** @description Where the login came from. */
+            /**
+             * @description Where the login came from.
+             * @example 192.0.2.7
+             */
             address: string | null;
             /** @description Whether it is the session of this request. */
             current: boolean;
@@ -931,21 +949,36 @@ export interface components {
             /** @enum {string} */
             status: "unknown" | "eligible" | "ineligible";
             reason: string | null;
-            /** @description Unix milliseconds. */
+            /**
+             * @description Unix milliseconds.
+             * @example 1769860800000
+             */
             checkedAt: number | null;
-            /** @description Unix milliseconds. */
+            /**
+             * @description Unix milliseconds.
+             * @example 1769860800000
+             */
             nextCheckAt: number | null;
         };
         IdentityDto: {
+            /** @example github */
             provider: string;
+            /** @example ada */
             login: string | null;
             eligibility: components["schemas"]["EligibilityDto"];
-            /** @description Unix milliseconds. */
+            /**
+             * @description Unix milliseconds.
+             * @example 1769860800000
+             */
             connectedAt: number;
         };
         AccountProfileDto: {
+            /** @example 5b6d0800-67cb-4400-8b82-b5408e1ee2fd */
             id: string;
-            /** @description Unix milliseconds. */
+            /**
+             * @description Unix milliseconds.
+             * @example 1769860800000
+             */
             createdAt: number;
             /** @enum {string} */
             keyMode: "keyed" | "keyless";
@@ -1036,7 +1069,10 @@ export interface components {
                 /** @description Any JSON value. */
                 v: unknown;
             });
-            /** @description Unix milliseconds. */
+            /**
+             * @description Unix milliseconds.
+             * @example 1769860800000
+             */
             updatedAt: number;
         };
         CredentialListDto: {
@@ -1060,7 +1096,10 @@ export interface components {
         EncryptionDto: {
             /** @enum {string} */
             mode: "e2ee" | "plain";
-            /** @description Unix milliseconds. */
+            /**
+             * @description Unix milliseconds.
+             * @example 1769860800000
+             */
             updatedAt: number;
         };
         ChangeEncryptionDto: {
@@ -1106,7 +1145,10 @@ export interface components {
             /** @enum {string} */
             mode?: "e2ee" | "plain";
             settingsVersion?: number;
-            /** @description Unix milliseconds. */
+            /**
+             * @description Unix milliseconds.
+             * @example 1769860800000
+             */
             updatedAt?: number;
             /** @enum {string} */
             error?: "version-mismatch";
@@ -1126,13 +1168,23 @@ export interface components {
         };
         PushTokenDto: {
             id: string;
+            /** @example ExponentPushToken[abcdefghijklmnop] */
             token: string;
+            /** @example https://gatehouse.example.com */
             clientServerUrl: string | null;
+            /** @example Pixel 9 */
             name: string | null;
+            /** @example android */
             platform: string | null;
-            /** @description Unix milliseconds. */
+            /**
+             * @description Unix milliseconds.
+             * @example 1769860800000
+             */
             createdAt: number;
-            /** @description Unix milliseconds. */
+            /**
+             * @description Unix milliseconds.
+             * @example 1769860800000
+             */
             updatedAt: number;
         };
         PushTokenListDto: {
@@ -1140,44 +1192,83 @@ export interface components {
             tokens: components["schemas"]["PushTokenDto"][];
         };
         SavePushTokenDto: {
-            /** @description 1 to 1024 printable characters. */
+            /**
+             * @description 1 to 1024 printable characters.
+             * @example ExponentPushToken[abcdefghijklmnop]
+             */
             token: string;
-            /** @description The address at which the app reaches this server. */
+            /**
+             * @description The address at which the app reaches this server.
+             * @example https://gatehouse.example.com
+             */
             clientServerUrl?: string | null;
-            /** @description For a person, who distinguishes devices by it. */
+            /**
+             * @description For a person, who distinguishes devices by it.
+             * @example Pixel 9
+             */
             name?: string | null;
+            /** @example android */
             platform?: string | null;
         };
         NewRequestDto: {
-            /** @description 128 random bits in base64url (22 characters), drawn for this request. */
+            /**
+             * @description 128 random bits in base64url (22 characters), drawn for this request.
+             * @example q83vEjRWeJCrze8SNFZ4kA
+             */
             id: string;
             /** @description Sealed by the client; opaque to the server. */
             sealed?: string;
             /** @description In place of `sealed`, for an account without keys: JSON of up to 64 KiB. */
             content?: Record<string, never>;
-            /** @description Unix milliseconds. Ten minutes from now by default, and at most a day. */
+            /**
+             * @description Unix milliseconds. Ten minutes from now by default, and at most a day.
+             * @example 1769860800000
+             */
             expiresAt?: number;
         };
         RequestDto: {
+            /** @example q83vEjRWeJCrze8SNFZ4kA */
             id: string;
             /** @enum {string} */
             state: "open" | "answered" | "withdrawn" | "expired";
-            /** @description Unix milliseconds. */
+            /**
+             * @description Unix milliseconds.
+             * @example 1769860800000
+             */
             createdAt: number;
-            /** @description Unix milliseconds. */
+            /**
+             * @description Unix milliseconds.
+             * @example 1769860800000
+             */
             expiresAt: number;
-            /** @description Unix milliseconds. null = open. */
+            /**
+             * @description Unix milliseconds. null = open.
+             * @example 1769860800000
+             */
             closedAt: number | null;
-            /** @description The session that asked. */
+            /**
+             * @description The session that asked.
+             * @example 90c1a7de-3f0b-4c53-9f0e-6f1d2c3b4a59
+             */
             sessionId: string;
         };
         RequestSummaryDto: {
+            /** @example q83vEjRWeJCrze8SNFZ4kA */
             id: string;
-            /** @description Unix milliseconds. */
+            /**
+             * @description Unix milliseconds.
+             * @example 1769860800000
+             */
             createdAt: number;
-            /** @description Unix milliseconds. */
+            /**
+             * @description Unix milliseconds.
+             * @example 1769860800000
+             */
             expiresAt: number;
-            /** @description The session that asked. */
+            /**
+             * @description The session that asked.
+             * @example 90c1a7de-3f0b-4c53-9f0e-6f1d2c3b4a59
+             */
             sessionId: string;
             /** @description Number of its answers. */
             answers: number;
@@ -1187,10 +1278,17 @@ export interface components {
             requests: components["schemas"]["RequestSummaryDto"][];
         };
         AnswerDto: {
-            /** @description The session that answered. */
+            /**
+             * @description The session that answered.
+             * @example 90c1a7de-3f0b-4c53-9f0e-6f1d2c3b4a59
+             */
             sessionId: string;
+            /** @example Firefox on Linux */
             sessionName: string | null;
-            /** @description Unix milliseconds. */
+            /**
+             * @description Unix milliseconds.
+             * @example 1769860800000
+             */
             answeredAt: number;
             /** @description Sealed by the client; opaque to the server. */
             sealed?: string;
@@ -1201,16 +1299,29 @@ export interface components {
             deny?: true;
         };
         AnsweredRequestDto: {
+            /** @example q83vEjRWeJCrze8SNFZ4kA */
             id: string;
             /** @enum {string} */
             state: "open" | "answered" | "withdrawn" | "expired";
-            /** @description Unix milliseconds. */
+            /**
+             * @description Unix milliseconds.
+             * @example 1769860800000
+             */
             createdAt: number;
-            /** @description Unix milliseconds. */
+            /**
+             * @description Unix milliseconds.
+             * @example 1769860800000
+             */
             expiresAt: number;
-            /** @description Unix milliseconds. null = open. */
+            /**
+             * @description Unix milliseconds. null = open.
+             * @example 1769860800000
+             */
             closedAt: number | null;
-            /** @description The session that asked. */
+            /**
+             * @description The session that asked.
+             * @example 90c1a7de-3f0b-4c53-9f0e-6f1d2c3b4a59
+             */
             sessionId: string;
             /** @description Those that the asking session has not rejected, the first one first. */
             answers: components["schemas"]["AnswerDto"][];
@@ -1250,8 +1361,12 @@ export interface components {
             proof?: string;
         };
         ClientDto: {
-            /** @description For a person. */
+            /**
+             * @description For a person.
+             * @example Firefox on Linux
+             */
             name?: string;
+            /** @example web */
             platform?: string;
             /** @description Ends the session after this time, if the server would not end it earlier. */
             sessionSeconds?: number;
@@ -1262,8 +1377,12 @@ export interface components {
         LoginAnswerDto: {
             /** @enum {boolean} */
             success: true;
-            /** @description Bearer token. */
+            /**
+             * @description Bearer token.
+             * @example eyJhbGciOiJFZERTQSJ9.eyJzdWIiOiI1YjZkMDgwMCJ9.c2lnbmF0dXJl
+             */
             token: string;
+            /** @example 5b6d0800-67cb-4400-8b82-b5408e1ee2fd */
             accountId: string;
             /** @description Whether this login made the account. */
             created: boolean;
@@ -1276,22 +1395,40 @@ export interface components {
             proof?: string;
         };
         ChallengeDto: {
-            /** @description Sign its bytes. base64. */
+            /**
+             * @description Sign its bytes. base64.
+             * @example 3q2+7wAAAABpfd0A2m9vdGhlciByYW5kb20gYnl0ZXM=
+             */
             challenge: string;
-            /** @description Unix milliseconds. */
+            /**
+             * @description Unix milliseconds.
+             * @example 1769860800000
+             */
             expiresAt: number;
         };
         DeviceKeyLoginDto: {
             client?: components["schemas"]["ClientDto"];
-            /** @description Raw 32-byte Ed25519 key, base64, standard or url-safe, padded or not. */
+            /**
+             * @description Raw 32-byte Ed25519 key, base64, standard or url-safe, padded or not.
+             * @example 11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=
+             */
             publicKey: string;
-            /** @description What was signed, 1 to 1024 bytes, base64, standard or url-safe, padded or not. */
+            /**
+             * @description What was signed, 1 to 1024 bytes, base64, standard or url-safe, padded or not.
+             * @example 3q2+7wAAAABpfd0A2m9vdGhlciByYW5kb20gYnl0ZXM=
+             */
             challenge: string;
-            /** @description 64-byte Ed25519 signature of the challenge's bytes, base64, standard or url-safe, padded or not. */
+            /**
+             * @description 64-byte Ed25519 signature of the challenge's bytes, base64, standard or url-safe, padded or not.
+             * @example 5VZDAMNgrHKQhuzMgG6CioSHfx645dl02HPgZSJJAVVfuIIVkKM7rMYeOXAc+bRr0lv18FlbviRlUUFDjnoQCw==
+             */
             signature: string;
             /** @description Default true. false: a key without an account is answered `not-found`, and does not sign up. */
             create?: boolean;
-            /** @description An invitation code, in any case, with dashes or without. Read where invitations are on and the key has no account. */
+            /**
+             * @description An invitation code, in any case, with dashes or without. Read where invitations are on and the key has no account.
+             * @example TV2K-ABJ3-TV2K-ABJ3-TV59
+             */
             invitation?: string | null;
         };
         RequestDeviceDto: {
@@ -1301,9 +1438,15 @@ export interface components {
              * @enum {number}
              */
             v: 2;
-            /** @description The new device's raw 32-byte X25519 key, base64, standard or url-safe, padded or not. */
+            /**
+             * @description The new device's raw 32-byte X25519 key, base64, standard or url-safe, padded or not.
+             * @example 11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=
+             */
             publicKey: string;
-            /** @description SHA-256 of a secret `proof` that the device keeps, in hex. */
+            /**
+             * @description SHA-256 of a secret `proof` that the device keeps, in hex.
+             * @example 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
+             */
             proofHash: string;
         };
         DeviceRequestDto: {
@@ -1315,9 +1458,15 @@ export interface components {
             /** @description The origins of this server, as in challenges. Refuse a list without your own. */
             origins: string[];
             id: string;
-            /** @description For the user to type on another device: `XXXX-XXXX`. */
+            /**
+             * @description For the user to type on another device: `XXXX-XXXX`.
+             * @example WDJB-MJHT
+             */
             userCode: string;
-            /** @description Unix milliseconds. */
+            /**
+             * @description Unix milliseconds.
+             * @example 1769860800000
+             */
             expiresAt: number;
             /** @description The interval between two requests for the token. */
             intervalSeconds: number;
@@ -1331,13 +1480,22 @@ export interface components {
             /** @description The origins of this server, as in challenges. Refuse a list without your own. */
             origins: string[];
             id: string;
-            /** @description Raw 32-byte X25519 key, unpadded base64url. */
+            /**
+             * @description Raw 32-byte X25519 key, unpadded base64url.
+             * @example 11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=
+             */
             publicKey: string;
             /** @description Sent by the device, not verified. */
             client: components["schemas"]["SessionClientDto"];
-            /** @description The address of the device. */
+            /**
+             * @description The address of the device.
+             * @example 192.0.2.7
+             */
             address: string;
-            /** @description Unix milliseconds. */
+            /**
+             * @description Unix milliseconds.
+             * @example 1769860800000
+             */
             createdAt: number;
         };
         ApproveDeviceDto: {
@@ -1352,9 +1510,15 @@ export interface components {
         DeviceTokenDto: {
             /** @enum {string} */
             state: "pending" | "approved" | "refused";
-            /** @description Bearer token. With `approved`, once. */
+            /**
+             * @description Bearer token. With `approved`, once.
+             * @example eyJhbGciOiJFZERTQSJ9.eyJzdWIiOiI1YjZkMDgwMCJ9.c2lnbmF0dXJl
+             */
             token?: string;
-            /** @description With `approved`. */
+            /**
+             * @description With `approved`.
+             * @example 5b6d0800-67cb-4400-8b82-b5408e1ee2fd
+             */
             accountId?: string;
             /** @description With `approved`: the account that the approving device sealed. */
             sealed?: string;
@@ -1374,15 +1538,27 @@ export interface components {
         };
         FinalizeDto: {
             client?: components["schemas"]["ClientDto"];
-            /** @description Raw 32-byte Ed25519 key, base64, standard or url-safe, padded or not. */
+            /**
+             * @description Raw 32-byte Ed25519 key, base64, standard or url-safe, padded or not.
+             * @example 11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=
+             */
             publicKey: string;
-            /** @description What was signed, 1 to 1024 bytes, base64, standard or url-safe, padded or not. */
+            /**
+             * @description What was signed, 1 to 1024 bytes, base64, standard or url-safe, padded or not.
+             * @example 3q2+7wAAAABpfd0A2m9vdGhlciByYW5kb20gYnl0ZXM=
+             */
             challenge: string;
-            /** @description 64-byte Ed25519 signature of the challenge's bytes, base64, standard or url-safe, padded or not. */
+            /**
+             * @description 64-byte Ed25519 signature of the challenge's bytes, base64, standard or url-safe, padded or not.
+             * @example 5VZDAMNgrHKQhuzMgG6CioSHfx645dl02HPgZSJJAVVfuIIVkKM7rMYeOXAc+bRr0lv18FlbviRlUUFDjnoQCw==
+             */
             signature: string;
             /** @description Default true. false: a key without an account is answered `not-found`, and does not sign up. */
             create?: boolean;
-            /** @description An invitation code, in any case, with dashes or without. Read where invitations are on and the key has no account. */
+            /**
+             * @description An invitation code, in any case, with dashes or without. Read where invitations are on and the key has no account.
+             * @example TV2K-ABJ3-TV2K-ABJ3-TV59
+             */
             invitation?: string | null;
             /** @description The `pending` of the return address. */
             pending: string;
@@ -1403,7 +1579,10 @@ export interface components {
             proof: string;
         };
         PendingIdentityDto: {
-            /** @description The person's login name at the provider; null if the provider names none. */
+            /**
+             * @description The person's login name at the provider; null if the provider names none.
+             * @example ada
+             */
             login: string | null;
         };
         /**
@@ -1424,9 +1603,15 @@ export interface components {
             error: string;
             /** @description For a person. */
             message: string;
-            /** @description The provider the refusal is about. */
+            /**
+             * @description The provider the refusal is about.
+             * @example github
+             */
             provider?: string;
-            /** @description The account of a login that is refused. */
+            /**
+             * @description The account of a login that is refused.
+             * @example 5b6d0800-67cb-4400-8b82-b5408e1ee2fd
+             */
             accountId?: string;
             details?: components["schemas"]["ErrorDetailDto"][];
             requestId?: string;

@@ -30,7 +30,7 @@ export class DeviceKeyController {
     return this.challenges.issue();
   }
 
-  @Summary('Device-key sign-up and login.')
+  @Summary('Signs in with a device key, or signs up.')
   @Post()
   @LoginMethod('key_challenge')
   @Public()

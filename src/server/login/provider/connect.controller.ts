@@ -56,7 +56,7 @@ export class ConnectController {
   }
 
   @Summary(
-    'Unlinks, linked or not.',
+    'Unlinks an identity, linked or not.',
     'Where the provider is required, access ends at once, everywhere.',
   )
   @Delete()

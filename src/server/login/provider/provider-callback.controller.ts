@@ -68,7 +68,7 @@ export class ProviderCallbackController {
     return { keys };
   }
 
-  @Summary('The form of that page: drops the login. Nothing is sent to a program.')
+  @Summary('Drops a login at the wish of the person; sends nothing to a program.')
   @Post('cancel')
   @RouteConfig({ textBody: FORM })
   @UseGuards(LoginRateGuard)
