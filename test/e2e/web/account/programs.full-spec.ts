@@ -15,6 +15,7 @@ import {
   programsOf,
   programTokens,
   redeem,
+  refresh,
 } from '../../../fixtures/programs-fixture.js';
 import { backends } from '../../../fixtures/resource-server-fixture.js';
 import { call } from '../../../helpers/client.js';
@@ -119,6 +120,27 @@ inChromium('a request of a program on the account page', () => {
     await visitor.press('End all 2: Inspector');
     await sees(visitor, 'The access of the program was ended.');
     expect((await programsOf(server, token)).map(({ kind }) => kind)).toEqual(['file']);
+    expect(visitor.browserErrors).toEqual([]);
+  });
+
+  it('ends with all programs of the person, and none of another person', async () => {
+    const other = await tokenOf(await signedIn());
+    await programTokens(server, other);
+    const visitor = await signedIn();
+    const token = await tokenOf(visitor);
+    const tokens = [await programTokens(server, token), await programTokens(server, token)];
+    const body = { name: 'backup', resource: 'notes' };
+    expect((await call(server, 'POST', '/v1/account/programs', { token, body })).status).toBe(200);
+    await open(visitor, 'Devices and sessions');
+    await visitor.page.getByRole('button', { name: 'End all', exact: true }).click();
+    await sees(visitor, 'The access of the program was ended.');
+    await sees(visitor, 'No program may act for you.');
+    expect(await visitor.page.getByRole('button', { name: /^End all/ }).count()).toBe(0);
+    expect(await programsOf(server, token)).toEqual([]);
+    for (const { refresh: ended } of tokens) {
+      expect((await refresh(server, ended)).body['error']).toBe('invalid_grant');
+    }
+    expect(await programsOf(server, other)).toHaveLength(1);
     expect(visitor.browserErrors).toEqual([]);
   });
 
