@@ -37,9 +37,9 @@ export class GrantChangesService {
     this.announce(accountId, event);
   }
 
-  /** Ends the grants that the configuration does not accept any more. */
+  /** Ends the grants that no configuration of a replica accepts any more. */
   async endUnaccepted(isAccepted: (grant: GrantedTo) => boolean): Promise<void> {
-    const ended = await this.grants.endUnaccepted(isAccepted, new Date(this.clock.now()));
+    const { ended } = await this.grants.endUnaccepted(isAccepted, new Date(this.clock.now()));
     ended.forEach((event) => this.announce(event.accountId, event));
   }
 

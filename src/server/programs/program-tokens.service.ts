@@ -198,9 +198,15 @@ export class ProgramTokensService {
     return { found, scopes, state, token: refreshTokenOf(refreshKey, grant.id, state.generation) };
   }
 
-  /** @throws AppError `invalid-target` where the request names another backend, or it is gone */
-  private serverOf({ resourceServer }: AskedGrant, { resource }: TokenForm): ProgramServer {
-    const found = this.servers.find(resourceServer);
+  /**
+   * @throws AppError `invalid-target` where the request names another backend; `unavailable` where this
+   *   replica does not accept the program: another one may have a newer configuration
+   */
+  private serverOf(grant: AskedGrant, { resource }: TokenForm): ProgramServer {
+    if (!this.servers.accepts(grant)) {
+      throw new AppError('unavailable');
+    }
+    const found = this.servers.find(grant.resourceServer);
     if (resource !== undefined && !isResource(found.server.resource, resource)) {
       throw new AppError('invalid-target');
     }

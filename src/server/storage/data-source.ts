@@ -45,6 +45,7 @@ import { Organizations1765150000000 } from './migrations/1765150000000-organizat
 import { EventCursors1765200000000 } from './migrations/1765200000000-event-cursors.js';
 import { AuditDetails1765300000000 } from './migrations/1765300000000-audit-details.js';
 import { ProgramGrants1765400000000 } from './migrations/1765400000000-program-grants.js';
+import { UnacceptedGrants1765500000000 } from './migrations/1765500000000-unaccepted-grants.js';
 
 export type DatabaseAddress =
   | ExternalDatabase
@@ -109,6 +110,7 @@ export function dataSourceOptions(settings: StorageSettings): PostgresDataSource
       EventCursors1765200000000,
       AuditDetails1765300000000,
       ProgramGrants1765400000000,
+      UnacceptedGrants1765500000000,
     ],
     migrationsTableName: MIGRATIONS_TABLE,
     migrationsTransactionMode: 'each',

@@ -12,6 +12,7 @@ import {
   programTokens,
   redeem,
   refresh,
+  UNACCEPTED_FOR_LONG,
 } from '../../fixtures/programs-fixture.js';
 import { backends, basic, postForm } from '../../fixtures/resource-server-fixture.js';
 
@@ -43,7 +44,7 @@ async function setGrants({ accountId }: Person, assignment: string): Promise<voi
   ]);
 }
 
-const endReasons = async ({ accountId }: Person): Promise<unknown> => {
+const endReasons = async ({ accountId }: Person): Promise<unknown[]> => {
   const { rows } = await fixture.sql.query<{ reason: string; detail: string }>(
     `SELECT reason, detail FROM audit_event WHERE account_id = $1 AND kind = 'program-ended'`,
     [accountId],
@@ -174,30 +175,61 @@ describe('the end of a grant by the judgement (needs PostgreSQL and Redis)', () 
     expect(rows).toEqual([{ isPlanned: true }]);
   });
 
-  it.each([
+  const OTHERS: [string, Record<string, string>][] = [
     [
-      'the program is gone from the configuration',
+      'the program is not in the configuration',
       { AUTH_PROGRAM_CLIENTS_CONFIG_JSON: JSON.stringify([CURSOR]) },
     ],
-    [
-      'the entry does not accept the program any more',
-      entryWith({ ...PROGRAMS, clients: [CURSOR.id] }),
-    ],
-    [
-      'the entry has no programs any more',
-      entryWith(undefined, [{ id: 'other', programs: PROGRAMS }]),
-    ],
-  ])('follows a start at which %s', async (_what, change) => {
+    ['the entry does not accept the program', entryWith({ ...PROGRAMS, clients: [CURSOR.id] })],
+    ['the entry has no programs', entryWith(undefined, [{ id: 'other', programs: PROGRAMS }])],
+    ['no entry has programs', entryWith(undefined)],
+  ];
+
+  /** Returns true if a grant of the person is marked as not accepted, for longer than an interval. */
+  const isMarked = async ({ accountId }: Person, interval = '0 s'): Promise<boolean> => {
+    const { rowCount } = await fixture.sql.query(
+      `SELECT FROM program_grant WHERE account_id = $1 AND unaccepted_at <= now() - $2::interval`,
+      [accountId, interval],
+    );
+    return rowCount === 1;
+  };
+
+  it.each(OTHERS)('follows after ten minutes where %s', async (_what, change) => {
     const person = await fixture.person(server);
     const program = await programTokens(server, person.token);
-    const other = await fixture.start({ ...env, ...change });
+    // The replica that accepts the program looks each minute, and may remove the mark in between.
+    while ((await endReasons(person)).length === 0) {
+      const other = await fixture.start({ ...env, ...change });
+      await fixture.until('marked', () => isMarked(person));
+      await fixture.sql.query(UNACCEPTED_FOR_LONG);
+      await other.stop();
+      const again = await fixture.start({ ...env, ...change });
+      await fixture.until('ended', async () => !(await isMarked(person, '10 minutes')));
+      await again.stop();
+    }
     await stream.until(sidOf(program.access));
     expect(await endReasons(person)).toEqual([
       { reason: 'configuration', detail: `${INSPECTOR.id} at notes` },
     ]);
-    await other.stop();
     expect((await refresh(server, program.refresh)).body['error']).toBe('invalid_grant');
   });
+
+  it.each(OTHERS)(
+    'waits for a replica of a newer configuration where %s',
+    async (_what, change) => {
+      const person = await fixture.person(server);
+      const program = await programTokens(server, person.token);
+      const older = await fixture.start({ ...env, ...change });
+      await fixture.until('marked', () => isMarked(person));
+      const elsewhere = await refresh(older, program.refresh);
+      expect(elsewhere.body['error']).toMatch(/^(temporarily_unavailable|unsupported_grant_type)$/);
+      const newer = await fixture.start(env);
+      await fixture.until('accepted', async () => !(await isMarked(person)));
+      expect((await refresh(newer, program.refresh)).status).toBe(200);
+      expect(await endReasons(person)).toEqual([]);
+      await Promise.all([older.stop(), newer.stop()]);
+    },
+  );
 
   it('is deleted and audited when its time is over', async () => {
     const person = await fixture.person(server);

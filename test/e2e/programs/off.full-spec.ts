@@ -10,6 +10,7 @@ import {
   programsOf,
   programTokens,
   refresh,
+  UNACCEPTED_FOR_LONG,
 } from '../../fixtures/programs-fixture.js';
 import { backends, backendToken } from '../../fixtures/resource-server-fixture.js';
 import { tokenOf } from '../../fixtures/sessions-fixture.js';
@@ -78,8 +79,8 @@ describe('a server without programs (needs PostgreSQL)', () => {
   });
 });
 
-describe('the first start without the last entry (needs PostgreSQL)', () => {
-  it('ends the grants, which do not return with the entry', async () => {
+describe('a server without the last entry (needs PostgreSQL)', () => {
+  it('ends the grants after ten minutes, which do not return with the entry', async () => {
     const store = await createStore();
     const first = await startServer({ store, env: { ...withPrograms.env, ...PROGRAM_ENV } });
     const key = makeDeviceKey();
@@ -87,7 +88,9 @@ describe('the first start without the last entry (needs PostgreSQL)', () => {
     const tokens = await programTokens(first, await tokenOf(first, key));
     await first.stop();
 
-    const second = await startServer({ store, env: envWithout() });
+    const started = await startServer({ store, env: envWithout() });
+    await runSql(store.databaseUrl ?? '', UNACCEPTED_FOR_LONG);
+    const second = await started.restart();
     await stream.at(second).until(String(decodeJwt(tokens.access)['sid']));
     const [event] = await runSql(
       store.databaseUrl ?? '',

@@ -1,5 +1,5 @@
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
-import { Timeout } from '@nestjs/schedule';
+import { Interval, Timeout } from '@nestjs/schedule';
 import { AuditService } from '../../audit/audit.service.js';
 import { IdentityEvents } from '../../auth/identity.events.js';
 import { isUnavailable } from '../../../common/errors.js';
@@ -9,14 +9,16 @@ import { ProgramGrantRepository } from '../../storage/repositories/programs/prog
 
 /** Until then a rollout has replaced the replicas whose configuration accepts programs. */
 const AGAIN_AFTER_MS = 10 * 60_000;
+const WHILE_LEFT_EVERY_MS = 60_000;
 
 /**
  * Ends the grants of an earlier configuration, where no entry has programs any more: one statement
- * at the start, and one later. Otherwise they would return with an entry.
+ * at the start, one later, and more only while such grants are left. Otherwise they would return with an entry.
  */
 @Injectable()
 export class RemovedProgramsJob implements OnModuleInit {
   private readonly logger = new Logger(RemovedProgramsJob.name);
+  private isLeft = false;
 
   constructor(
     private readonly grants: ProgramGrantRepository,
@@ -30,12 +32,21 @@ export class RemovedProgramsJob implements OnModuleInit {
     this.storage.beforeReady(() => this.run());
   }
 
+  @Interval(WHILE_LEFT_EVERY_MS)
+  async runWhileLeft(): Promise<void> {
+    if (this.isLeft) {
+      await this.run();
+    }
+  }
+
   /** Never rejects. */
   @Timeout(AGAIN_AFTER_MS)
   async run(): Promise<void> {
     try {
       const now = new Date(this.clock.now());
-      for (const event of await this.grants.endUnaccepted(() => false, now)) {
+      const { ended, isLeft } = await this.grants.endUnaccepted(() => false, now);
+      this.isLeft = isLeft;
+      for (const event of ended) {
         this.events.announceAccessChange({ accountId: event.accountId });
         this.audit.log(event);
       }

@@ -44,6 +44,9 @@ export class ProgramGrantEntity {
   @Column('text', { default: '' }) rules!: string;
   @Column('bigint', { nullable: true }) txn!: string | null;
 
+  /** A replica did not accept it then, and none that accepts it has looked since; null = accepted. */
+  @Column('timestamptz', { nullable: true }) unacceptedAt!: Date | null;
+
   /** The approving session, and the login that it rests on. */
   @Column('uuid') sessionId!: string;
   @Column('timestamptz') authenticatedAt!: Date;

@@ -136,6 +136,24 @@ const EXPIRED = `
 
 const OF_CERTIFICATE = `${endOfCertificate('program_grant')} <= "expires_at"`;
 
+/** Longer than replicas take that are up to look for marks, each minute. */
+const UNACCEPTED = '10 minutes';
+
+const GRANTED = `
+  SELECT "resource_server" AS "resourceServer", "client_id" AS "clientId",
+    bool_or("unaccepted_at" IS NOT NULL) AS "isMarked"
+  FROM "program_grant" GROUP BY "resource_server", "client_id"`;
+
+const IS_OF = `"resource_server" = $1 AND "client_id" = $2`;
+
+const setUnaccepted = (value: string, condition: string): string => `
+  UPDATE "program_grant" SET "unaccepted_at" = ${value} WHERE "id" = ANY(ARRAY(
+    SELECT "id" FROM "program_grant" WHERE ${IS_OF} AND "unaccepted_at" ${condition}
+    FOR UPDATE SKIP LOCKED))`;
+
+const ACCEPT = setUnaccepted('NULL', 'IS NOT NULL');
+const MARK_UNACCEPTED = setUnaccepted('now()', 'IS NULL');
+
 /** The grants of programs: their approval, list and end. A trigger reports each end to the backend. */
 @Injectable()
 export class ProgramGrantRepository {
@@ -212,19 +230,27 @@ export class ProgramGrantRepository {
   }
 
   /**
-   * Ends the grants that are not accepted any more.
-   * @returns the stored audit events
+   * Marks the grants that are not accepted, and ends those that are marked for {@link UNACCEPTED}. A
+   * replica that accepts a grant removes its mark: in a rollout, one with an earlier configuration must
+   * not end what it does not know.
+   * @returns the stored audit events, and true if grants are left that are not accepted
    */
-  async endUnaccepted(isAccepted: (grant: GrantedTo) => boolean, now: Date): Promise<EndEvent[]> {
-    const granted = await this.database.query<GrantedTo>(
-      `SELECT DISTINCT "resource_server" AS "resourceServer", "client_id" AS "clientId"
-       FROM "program_grant"`,
-    );
-    const ended: EndEvent[] = [];
-    for (const one of granted.filter((each) => !isAccepted(each))) {
-      ended.push(...(await this.endAllOf(one, now)));
+  async endUnaccepted(
+    isAccepted: (grant: GrantedTo) => boolean,
+    now: Date,
+  ): Promise<{ readonly ended: readonly EndEvent[]; readonly isLeft: boolean }> {
+    const granted = await this.database.query<GrantedTo & { isMarked: boolean }>(GRANTED);
+    const accepted = granted.filter((one) => isAccepted(one));
+    const unaccepted = granted.filter((one) => !isAccepted(one));
+    for (const { resourceServer, clientId } of accepted.filter(({ isMarked }) => isMarked)) {
+      await this.database.query(ACCEPT, [resourceServer, clientId]);
     }
-    return ended;
+    const ended: EndEvent[] = [];
+    for (const one of unaccepted) {
+      await this.database.query(MARK_UNACCEPTED, [one.resourceServer, one.clientId]);
+      ended.push(...(one.isMarked ? await this.endAllOf(one, now) : []));
+    }
+    return { ended, isLeft: unaccepted.length > 0 };
   }
 
   /** @returns the stored audit events: a code that was never used leaves none */
@@ -243,7 +269,7 @@ export class ProgramGrantRepository {
   }
 
   private endAllOf({ resourceServer, clientId }: GrantedTo, now: Date): Promise<EndEvent[]> {
-    const isOf = `"resource_server" = $1 AND "client_id" = $2`;
+    const isOf = `${IS_OF} AND "unaccepted_at" <= now() - interval '${UNACCEPTED}'`;
     return this.database.transaction(async (tx) => {
       const owners = await tx.query<{ id: string }>(
         `SELECT DISTINCT "account_id" AS "id" FROM "program_grant" WHERE ${isOf}`,
