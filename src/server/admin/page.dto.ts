@@ -1,17 +1,11 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { Transform } from 'class-transformer';
-import { IsInt, IsOptional, Max, Min } from 'class-validator';
-import { OptionalText } from '../http/text-field.js';
+import { OptionalNumber, OptionalText } from '../http/text-field.js';
 import { ApiTextOrNull } from '../http/route-docs.js';
 
 /** Query of a list that is read page by page. */
 export class PageQueryDto {
   @ApiProperty({ required: false, default: 50, minimum: 1, maximum: 200 })
-  @IsOptional()
-  @Transform(({ value }) => Number(value))
-  @IsInt()
-  @Min(1)
-  @Max(200)
+  @OptionalNumber(1, 200)
   limit: number = 50;
 
   @OptionalText(2048, { description: '`cursor` of the page before.' })

@@ -1,6 +1,7 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiProperty } from '@nestjs/swagger';
-import { IsOptional, IsString, MaxLength } from 'class-validator';
+import { Transform } from 'class-transformer';
+import { IsInt, IsOptional, IsString, Length, Matches, Max, MaxLength, Min } from 'class-validator';
 
 interface DocumentedText {
   readonly description?: string;
@@ -19,3 +20,33 @@ export const OptionalText = (
   documented: DocumentedText = {},
 ): PropertyDecorator =>
   applyDecorators(Text(maxLength, { required: false, ...documented }), IsOptional());
+
+/** A text of one line. PostgreSQL text cannot contain the character NUL. */
+export const Line = (shortest: number, longest: number): PropertyDecorator =>
+  applyDecorators(
+    IsString(),
+    Length(shortest, longest),
+    Matches(/^[^\p{Cc}]*$/u, { message: '$property must not have control characters' }),
+  );
+
+export const WholeNumber = (
+  minimum: number,
+  maximum: number,
+  description: string,
+): PropertyDecorator =>
+  applyDecorators(
+    ApiProperty({ minimum, maximum, description }),
+    IsInt(),
+    Min(minimum),
+    Max(maximum),
+  );
+
+/** A whole number of a query, which may be missing. */
+export const OptionalNumber = (minimum: number, maximum: number): PropertyDecorator =>
+  applyDecorators(
+    IsOptional(),
+    Transform(({ value }) => Number(value)),
+    IsInt(),
+    Min(minimum),
+    Max(maximum),
+  );

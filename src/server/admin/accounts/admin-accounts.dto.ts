@@ -11,20 +11,16 @@ import {
   type AccountState,
 } from '../../storage/repositories/account-search.repository.js';
 import { AdministeredProgramDto } from './admin-programs.dto.js';
+import { Line } from '../../http/text-field.js';
 
 const TIME = 'Unix milliseconds.';
-
-/** PostgreSQL text cannot contain the character NUL. */
-const WITHOUT_CONTROLS = /^[^\p{Cc}]*$/u;
 
 export class AccountQueryDto extends PageQueryDto {
   @ApiOptional(
     'An id, or a part of a login, an e-mail address or a certificate subject, in any case.',
   )
   @IsOptional()
-  @IsString()
-  @Length(1, 200)
-  @Matches(WITHOUT_CONTROLS, { message: 'query must not have control characters' })
+  @Line(1, 200)
   query?: string;
 
   @ApiOptional('With an identity of this provider.')
@@ -42,7 +38,7 @@ export class AccountQueryDto extends PageQueryDto {
 export class ReasonDto {
   @ApiProperty({ minLength: 1, maxLength: 200, description: 'Kept in the audit trail.' })
   // The decorator nearest to the field is checked first.
-  @Matches(WITHOUT_CONTROLS, { message: 'reason must not have control characters' })
+  @Matches(/^[^\p{Cc}]*$/u, { message: 'reason must not have control characters' })
   @Length(1, 200)
   @Matches(/\S/, { message: 'reason must say why' })
   @IsString({ message: 'reason is missing: say why' })

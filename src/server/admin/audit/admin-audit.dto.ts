@@ -1,24 +1,12 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { Transform } from 'class-transformer';
-import {
-  IsIn,
-  IsInt,
-  IsOptional,
-  IsString,
-  IsUUID,
-  Length,
-  Matches,
-  Max,
-  Min,
-} from 'class-validator';
-import { OptionalText } from '../../http/text-field.js';
+import { IsIn, IsOptional, IsUUID } from 'class-validator';
+import { Line, OptionalNumber, OptionalText } from '../../http/text-field.js';
 import { ApiList, ApiOptional, ApiTextOrNull } from '../../http/route-docs.js';
 import { AUDIT_KINDS, type AuditKind } from '../../../core/policy/audit-event.js';
 import { AUDIT_ORDERS, type AuditOrder } from '../../storage/repositories/audit.repository.js';
 
 /** End of the year 9998, which PostgreSQL and JavaScript both support. */
 const LAST_TIME = Date.UTC(9999, 0) - 1;
-const toNumber = Transform(({ value }) => Number(value));
 
 export class AuditQueryDto {
   @ApiProperty({ required: false, enum: AUDIT_KINDS })
@@ -33,34 +21,22 @@ export class AuditQueryDto {
 
   @ApiOptional('The name of an operator, or `user`, `system` or `provider`.')
   @IsOptional()
-  @IsString()
-  @Length(1, 64)
-  @Matches(/^[^\p{Cc}]*$/u, { message: 'actor must not have control characters' })
+  @Line(1, 64)
   actor?: string;
 
   @ApiOptional(
     'The beginning of the login, e-mail address or subject of a person that rules refused, in any case.',
   )
   @IsOptional()
-  @IsString()
-  @Length(1, 320)
-  @Matches(/^[^\p{Cc}]*$/u, { message: 'person must not have control characters' })
+  @Line(1, 320)
   person?: string;
 
   @ApiOptional('First moment, Unix milliseconds.')
-  @IsOptional()
-  @toNumber
-  @IsInt()
-  @Min(0)
-  @Max(LAST_TIME)
+  @OptionalNumber(0, LAST_TIME)
   since?: number;
 
   @ApiOptional('The moment behind the last, Unix milliseconds.')
-  @IsOptional()
-  @toNumber
-  @IsInt()
-  @Min(0)
-  @Max(LAST_TIME)
+  @OptionalNumber(0, LAST_TIME)
   until?: number;
 
   @ApiProperty({
@@ -69,11 +45,7 @@ export class AuditQueryDto {
     maximum: 1_000_000,
     description: 'Events of a page, 1 to 200 (default 50); of an export, at most (default 100000).',
   })
-  @IsOptional()
-  @toNumber
-  @IsInt()
-  @Min(1)
-  @Max(1_000_000)
+  @OptionalNumber(1, 1_000_000)
   limit?: number;
 
   @ApiProperty({ required: false, enum: AUDIT_ORDERS, default: 'newest-first' })

@@ -1,30 +1,16 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { IsInt, IsOptional, IsString, Length, Matches, Max, Min } from 'class-validator';
+import { IsOptional } from 'class-validator';
 import { ApiList, ApiTextOrNull, ApiTimeOrNull } from '../../http/route-docs.js';
 import { INVITATION_LIMITS } from '../../../core/policy/flow/code-limits.js';
 import { PageDto } from '../page.dto.js';
+import { Line, WholeNumber } from '../../http/text-field.js';
 
 const TIME = 'Unix milliseconds.';
 
 export class NewInvitationDto {
-  @ApiProperty({
-    minimum: 1,
-    maximum: INVITATION_LIMITS.uses,
-    description: 'Accounts it can make.',
-  })
-  @IsInt()
-  @Min(1)
-  @Max(INVITATION_LIMITS.uses)
-  uses!: number;
+  @WholeNumber(1, INVITATION_LIMITS.uses, 'Accounts it can make.') uses!: number;
 
-  @ApiProperty({
-    minimum: INVITATION_LIMITS.minSeconds,
-    maximum: INVITATION_LIMITS.maxSeconds,
-    description: 'From now.',
-  })
-  @IsInt()
-  @Min(INVITATION_LIMITS.minSeconds)
-  @Max(INVITATION_LIMITS.maxSeconds)
+  @WholeNumber(INVITATION_LIMITS.minSeconds, INVITATION_LIMITS.maxSeconds, 'From now.')
   expiresInSeconds!: number;
 
   @ApiProperty({
@@ -36,9 +22,7 @@ export class NewInvitationDto {
     description: 'For administrators; kept in the audit trail too.',
   })
   @IsOptional()
-  @IsString()
-  @Length(1, INVITATION_LIMITS.noteLength)
-  @Matches(/^[^\p{Cc}]*$/u, { message: 'note must not have control characters' })
+  @Line(1, INVITATION_LIMITS.noteLength)
   note?: string | null;
 }
 
