@@ -157,7 +157,7 @@ function only<Row extends object>(row: Row, names: readonly (keyof Row & string)
 }
 
 /** @param widths of the columns so far, which grow to fit these rows */
-function table(rows: readonly (readonly string[])[], widths: number[]): string {
+export function table(rows: readonly (readonly string[])[], widths: number[]): string {
   rows.forEach((row) =>
     row.forEach((cell, index) => {
       widths[index] = Math.max(widths[index] ?? 0, widthOf(cell));

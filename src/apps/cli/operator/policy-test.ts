@@ -7,6 +7,7 @@ import type { ProviderRules } from '../../../core/policy/eligibility/provider-ru
 import type { CliContext } from '../command.js';
 import { EXIT, usageError } from '../cli-error.js';
 import { decodeInput, readInputFile } from '../input.js';
+import { table } from '../output.js';
 import { variablesToCheck } from '../server/config-report.js';
 import { POLICY_TEST_ENTRY, type PolicyTestEntry } from './policy-test-entry.js';
 
@@ -36,7 +37,7 @@ export async function test(context: Context): Promise<number> {
   const failed = results.filter(({ differs }) => differs.length > 0).length;
   context.output.result(
     { ok: failed === 0, passed: results.length - failed, failed, people: results },
-    [...table(results), `${results.length - failed} of ${results.length} as expected.`].join('\n'),
+    `${tableOf(results)}${results.length - failed} of ${results.length} as expected.`,
   );
   return failed === 0 ? EXIT.ok : EXIT.refused;
 }
@@ -89,7 +90,7 @@ function textOf(value: string | null | readonly string[] | undefined): string {
 
 const COLUMNS = ['eligibility', 'reason', 'access', 'creates'] as const;
 
-function table(results: readonly Result[]): string[] {
+function tableOf(results: readonly Result[]): string {
   const cells = results.map(({ name, provider, outcome, expected, differs }) => [
     differs.length === 0 ? 'ok' : 'FAIL',
     name,
@@ -99,14 +100,5 @@ function table(results: readonly Result[]): string[] {
       return differs.includes(column) ? `${text} (expected ${textOf(expected[column])})` : text;
     }),
   ]);
-  const rows = [['', 'person', 'provider', ...COLUMNS], ...cells];
-  const widths = rows[0]?.map((_, column) =>
-    Math.max(...rows.map((row) => row[column]?.length ?? 0)),
-  );
-  return rows.map((row) =>
-    row
-      .map((cell, column) => cell.padEnd(widths?.[column] ?? 0))
-      .join('  ')
-      .trimEnd(),
-  );
+  return table([['', 'person', 'provider', ...COLUMNS], ...cells], []);
 }
