@@ -127,25 +127,25 @@ export interface LoginAddresses {
   readonly hasReturnAddress: boolean;
 }
 
-/**
- * Reads a secret from a file.
- * @param check throws an Error that completes "names a file that ..."
- * @returns '' after a report
- */
-export function secretIn(
+export type FileReader = <Value>(
+  field: string,
   path: string,
-  check: (text: string) => unknown,
-  report: (failure: string) => void,
-): string {
-  const file = readSecret(path);
-  try {
-    if ('failure' in file) {
-      throw new Error(file.failure);
+  parse: (text: string) => Value,
+) => { readonly path: string; readonly text: string; readonly value: Value } | null;
+
+/** A parser throws an Error whose message completes "names a file that". */
+export function fileReader(directory: string, problem: ReportField): FileReader {
+  return (field, name, parse) => {
+    const path = resolve(directory, name);
+    const file = readSecret(path);
+    try {
+      if ('failure' in file) {
+        throw new Error(file.failure);
+      }
+      return { path, text: file.text, value: parse(file.text) };
+    } catch (error) {
+      problem(field, `names a file that ${(error as Error).message}.`);
+      return null;
     }
-    check(file.text);
-    return file.text;
-  } catch (error) {
-    report((error as Error).message);
-    return '';
-  }
+  };
 }

@@ -1,4 +1,3 @@
-import { resolve } from 'node:path';
 import { hasAllowRules } from '../../../core/policy/eligibility/provider-rules.js';
 import type { ConfigurationReport } from '../environment/configuration-error.js';
 import { oneLine } from '../environment/small-file.js';
@@ -6,7 +5,7 @@ import { readClientKeys } from './client-keys.js';
 import {
   readEntries,
   readEntry,
-  secretIn,
+  fileReader,
   type EntriesValues,
   type LoginAddresses,
   type ReportField,
@@ -99,13 +98,10 @@ function credentialsOf(
   } else if (name === 'clientSecret') {
     return { ...credentials, clientSecret: value };
   } else if (typeof value === 'string') {
-    const path = resolve(directory, value);
-    const check = name === 'clientKeyFile' ? readClientKeys : oneLine;
-    const text = secretIn(path, check, (failure) =>
-      problem(`.${name}`, `names a file that ${failure}.`),
-    );
-    const secret = name === 'clientSecretFile' ? { clientSecret: text } : {};
-    return { ...credentials, ...secret, [name]: path };
+    const check: (text: string) => unknown = name === 'clientKeyFile' ? readClientKeys : oneLine;
+    const file = fileReader(directory, problem)(`.${name}`, value, check);
+    const secret = name === 'clientSecretFile' ? { clientSecret: file?.text ?? '' } : {};
+    return { ...credentials, ...secret, [name]: file?.path ?? '' };
   }
   return credentials;
 }
@@ -118,11 +114,10 @@ function workspaceOf(
   if (typeof given?.serviceAccountKeyFile !== 'string') {
     return null;
   }
-  const serviceAccountKeyFile = resolve(directory, given.serviceAccountKeyFile);
-  secretIn(serviceAccountKeyFile, readServiceAccountKey, (failure) =>
-    problem('.googleWorkspaceGroups.serviceAccountKeyFile', `names a file that ${failure}.`),
-  );
-  return { ...given, serviceAccountKeyFile, directoryUrl: given.directoryUrl ?? null };
+  const field = '.googleWorkspaceGroups.serviceAccountKeyFile';
+  const read = fileReader(directory, problem);
+  const { path = '' } = read(field, given.serviceAccountKeyFile, readServiceAccountKey) ?? {};
+  return { ...given, serviceAccountKeyFile: path, directoryUrl: given.directoryUrl ?? null };
 }
 
 /** @param entry must have no problem of its own */

@@ -1,6 +1,5 @@
-import { resolve } from 'node:path';
 import { readBearerTokens, readSecretLines } from './bearer-tokens.js';
-import { secretIn, type LoginAddresses, type ReportField } from './entries-file.js';
+import { fileReader, type LoginAddresses, type ReportField } from './entries-file.js';
 import type { ProviderEntry } from './provider-entry.js';
 import type { OidcProviderSettings, StreamManagementSettings } from './provider-settings.js';
 
@@ -73,10 +72,8 @@ function secretOf(
   problem: ReportField,
 ): { readonly text: string; readonly path: string | null } {
   if (path !== undefined) {
-    const file = resolve(directory, path);
-    const report = (failure: string): void =>
-      problem(`${field}File`, `names a file that ${failure}.`);
-    return { text: secretIn(file, check, report), path: file };
+    const file = fileReader(directory, problem)(`${field}File`, path, check);
+    return { text: file?.text ?? '', path: file?.path ?? null };
   }
   try {
     check(text ?? '');

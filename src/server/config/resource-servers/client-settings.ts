@@ -1,9 +1,7 @@
 import { X509Certificate } from 'node:crypto';
-import { resolve } from 'node:path';
 import * as v from 'valibot';
 import { parseJson } from '../../../common/parse-json.js';
-import { readSecret } from '../environment/small-file.js';
-import type { ReportField } from '../providers-file/entries-file.js';
+import { fileReader, type FileReader, type ReportField } from '../providers-file/entries-file.js';
 import { CLIENT_METHODS, KEY_SOURCES, type ResourceServerEntry } from './resource-server-entry.js';
 
 const SHORTEST_SECRET = 16;
@@ -100,29 +98,6 @@ function readKeySource(entry: KeysEntry, field: string, read: FileReader): KeySo
         bearerFile: bearer.path,
         bearer: bearer.value,
       };
-}
-
-type FileReader = <Value>(
-  field: string,
-  path: string,
-  parse: (text: string) => Value,
-) => { readonly path: string; readonly value: Value } | null;
-
-/** A parser throws an Error whose message completes "names a file that". */
-function fileReader(directory: string, problem: ReportField): FileReader {
-  return (field, name, parse) => {
-    const path = resolve(directory, name);
-    const file = readSecret(path);
-    try {
-      if ('failure' in file) {
-        throw new Error(file.failure);
-      }
-      return { path, value: parse(file.text) };
-    } catch (error) {
-      problem(field, `names a file that ${(error as Error).message}.`);
-      return null;
-    }
-  };
 }
 
 /** @throws Error whose message completes "names a file that" */
