@@ -45,7 +45,7 @@ async function main(): Promise<void> {
       install();
       useGlobalFetch();
     }
-    await buildProgram(shell, args[0]).parseAsync(args, { from: 'user' });
+    await buildProgram(shell).parseAsync(args, { from: 'user' });
   } catch (error) {
     shell.exitCode = await report(error);
   }

@@ -79,8 +79,7 @@ export interface Shell {
   server?: string | undefined;
 }
 
-/** @param first the first argument: only its command is declared, which shortens each start */
-export function buildProgram(shell: Shell, first?: string): Command {
+export function buildProgram(shell: Shell): Command {
   const program = new Command('gatehouse')
     .description('Runs a Gatehouse server, and uses one from the command line.')
     .version(readFullVersion(), '-V, --version', 'print the version')
@@ -95,12 +94,9 @@ export function buildProgram(shell: Shell, first?: string): Command {
     .exitOverride((error) => refuse(error, program))
     .addHelpText('after', `${EXIT_HELP}${FIRST_STEPS}`.trimEnd());
   const groups: typeof COMMANDS = { ...COMMANDS, 'Others:': [completionOf(program)] };
-  const isNamed = ({ name }: Spec) => name === first;
-  const isAnyNamed = Object.values(COMMANDS).flat().some(isNamed);
   for (const [heading, specs] of Object.entries(groups)) {
     program.commandsGroup(heading);
-    const declared = isAnyNamed ? specs.filter(isNamed) : specs;
-    declared.forEach((spec) => register(program, spec, shell));
+    specs.forEach((spec) => register(program, spec, shell));
   }
   // Puts `help` under the last heading.
   return program.helpCommand(true);
