@@ -17,7 +17,7 @@ export const de: Texts = {
       'Der Server hat nicht geantwortet: Dieser Browser ist womöglich noch angemeldet. Laden Sie die Seite neu, und melden Sie sich ab.',
   },
 
-  roles: { read: 'Nur Lesen', operate: 'Darf eingreifen' },
+  roles: { read: 'Nur lesen', operate: 'Darf eingreifen' },
 
   nav: {
     label: 'Verwaltung',
