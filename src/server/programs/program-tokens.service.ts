@@ -18,7 +18,7 @@ import {
   type HeldGrant,
 } from '../storage/repositories/programs/program-token.repository.js';
 import { GrantChangesService } from './grant-changes.service.js';
-import { isAppError, isResource } from './authorization-request.js';
+import { isAppError, isResource, requireParameter } from './authorization-request.js';
 import { isFinal } from './ends/final-refusal.js';
 import { ProgramServersService, type ProgramServer } from './program-servers.service.js';
 import { isSealedBy, nextState, readRefreshToken, refreshTokenOf } from './refresh-token.js';
@@ -76,21 +76,26 @@ export class ProgramTokensService {
   /**
    * Refuses for good only what ended: everything that passes is `unavailable`, because programs
    * forget their tokens at `invalid_grant`.
-   * @throws AppError `invalid-grant`, `invalid-target`, `invalid-scope`, `unavailable`
+   * @throws AppError `invalid-request` without a parameter, `invalid-grant`, `invalid-target`,
+   *   `invalid-scope`, `unavailable`
    */
   async ofCode(form: TokenForm, { address }: TokenCaller): Promise<TokenDto> {
+    const code = requireParameter(form.code, 'code');
+    const clientId = requireParameter(form.client_id, 'client_id');
+    const redirectUri = requireParameter(form.redirect_uri, 'redirect_uri');
+    const verifier = requireParameter(form.code_verifier, 'code_verifier');
     const iat = this.tokens.issuedAt();
     const now = new Date(this.clock.now());
-    const outcome = await this.grants.withCode<Outcome>(form.code ?? '', async (grant, tx) => {
+    const outcome = await this.grants.withCode<Outcome>(code, async (grant, tx) => {
       if (grant.codeUsedAt !== null) {
         const event = await this.grants.end(tx, grant, 'code-reused', { address, now });
         return refused(grant, 'invalid-grant', event);
       }
       const isOf =
         grant.expiresAt > now &&
-        grant.clientId === form.client_id &&
-        grant.redirectUri === form.redirect_uri &&
-        isVerifierOf(grant.codeChallenge, form.code_verifier);
+        grant.clientId === clientId &&
+        grant.redirectUri === redirectUri &&
+        isVerifierOf(grant.codeChallenge, verifier);
       if (!isOf) {
         throw new AppError('invalid-grant');
       }
@@ -103,9 +108,11 @@ export class ProgramTokensService {
 
   /** @throws AppError as {@link ofCode} */
   async ofRefreshToken(form: TokenForm, { address }: TokenCaller): Promise<TokenDto> {
+    const token = requireParameter(form.refresh_token, 'refresh_token');
+    requireParameter(form.client_id, 'client_id');
     const iat = this.tokens.issuedAt();
     const now = new Date(this.clock.now());
-    const presented = orRefuse(readRefreshToken(form.refresh_token ?? ''), 'invalid-grant');
+    const presented = orRefuse(readRefreshToken(token), 'invalid-grant');
     const use: RefreshUse = { form, presented, address, now };
     const outcome =
       (await this.refreshUnchanged(use)) ??
@@ -304,7 +311,7 @@ function narrowed(
 }
 
 /** RFC 7636, 4.6. */
-function isVerifierOf(challenge: string | null, verifier = ''): boolean {
+function isVerifierOf(challenge: string | null, verifier: string): boolean {
   const expected = Buffer.from(challenge ?? '', 'base64url');
   const hash = createHash('sha256').update(verifier).digest();
   return (

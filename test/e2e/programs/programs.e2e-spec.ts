@@ -113,10 +113,12 @@ describe('the code of a program', () => {
 
   it.each([
     ['another program', { client_id: 'cursor' }, 'invalid_grant'],
-    ['no program', { client_id: '' }, 'invalid_grant'],
+    ['no program', { client_id: '' }, 'invalid_request'],
+    ['no address', { redirect_uri: '' }, 'invalid_request'],
+    ['no code', { code: '' }, 'invalid_request'],
     ['another address', { redirect_uri: 'http://127.0.0.1:1/callback' }, 'invalid_grant'],
     ['another verifier', { code_verifier: newVerifier() }, 'invalid_grant'],
-    ['no verifier', { code_verifier: '' }, 'invalid_grant'],
+    ['no verifier', { code_verifier: '' }, 'invalid_request'],
     ['another backend', { resource: resourceOf('files') }, 'invalid_target'],
     ['another code', { code: newVerifier() }, 'invalid_grant'],
   ])('is not taken with %s, and stays', async (_what, more, error) => {
@@ -166,6 +168,8 @@ describe('the refresh token of a program', () => {
     ['for another backend', { resource: resourceOf('files') }, 'invalid_target'],
     ['for a wider scope', { scope: 'notes:read notes:write' }, 'invalid_scope'],
     ['that is invented', { refresh_token: newVerifier() }, 'invalid_grant'],
+    ['that is absent', { refresh_token: '' }, 'invalid_request'],
+    ['of no program', { client_id: '' }, 'invalid_request'],
   ])('is refused %s, and stays', async (_what, more, error) => {
     const first = await programTokens(server, await person());
     const answer = await refresh(server, first.refresh, more);
