@@ -256,4 +256,13 @@ describe(maskSecrets.name, () => {
       expect(masked.length).toBeGreaterThan(0);
     },
   );
+
+  it.each(['_', 'a.', '_PASS', 'tokenPass'])(
+    'takes time in proportion to a word of 300 KB that repeats %j',
+    (part) => {
+      const word = part.repeat(Math.ceil(300_000 / part.length));
+      const ends = ['', '>x', ' x', '("x")', '="x"', ` | ${word}`, ' <<< x'];
+      ends.forEach((end) => expect(maskSecrets(`echo ${word}${end}`)).not.toBe(''));
+    },
+  );
 });
