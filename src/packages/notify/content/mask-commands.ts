@@ -73,9 +73,9 @@ const READER =
   '|\\bsudo\\s+-S|\\bpass\\s+insert|\\benv\\s+add)';
 /** A file of this name holds a secret. */
 const FILE =
-  '\\S*(?:pass|password|passwd|passphrase|secret|token|credential|netrc)s?(?:\\.\\w+)?["\']?(?![^\\s|&;])';
+  '\\S{0,200}?(?:pass|password|passwd|passphrase|secret|token|credential|netrc)s?(?:\\.\\w+)?["\']?(?![^\\s|&;])';
 const REST = '[^|&;()<>`\\n]';
-const GIVEN = '["\']?(?<secret>(?<=")[^"]+|(?<=\')[^\']+|[^\\s"\'|&;()<>`]+)';
+const GIVEN = '["\']?(?<secret>(?<=")[^"]+(?=")|(?<=\')[^\']+(?=\')|[^\\s"\'|&;()<>`]+)';
 const TAKES_SECRET = `["']? *(?:\\|(?! *\\w*grep)${REST}{0,400}?${READER}|(?:>{1,2}|\\| *tee) *${FILE})`;
 /** Secrets are fed to commands, or written to files. */
 const FED_SECRETS = [

@@ -28,6 +28,9 @@ const SECRETS: [text: string, secret: string][] = [
   ['curl -H "X-Api-Key: k3y-0f-m1ne" https://api.example', 'k3y-0f-m1ne'],
   ['curl --header "PRIVATE-TOKEN: t0k3nt0k3n" https://git.example', 't0k3nt0k3n'],
   ['X-Vault-Token: root', 'root'],
+  ['curl -H "X-Vault-Token: correcthorse" https://x.example', 'correcthorse'],
+  ['curl -H "Authorization: Splunk correcthorse" https://x.example', 'correcthorse'],
+  ['consul kv get -token=correcthorse x', 'correcthorse'],
   [
     'curl -H "Cookie: sid=31d4d96e407aad42; theme=dark" x.example',
     'sid=31d4d96e407aad42; theme=dark',

@@ -86,7 +86,7 @@ const SIGNS = [
 ].join('|');
 /** Words of a header before the value. */
 const SCHEMES =
-  'Bearer|Basic|Token|Api-?Key|Negotiate|NTLM|GenieKey|Bot|OAuth|Digest|Hawk|Signature|AWS4\\S+';
+  'Bearer|Basic|Token|Api-?Key|Negotiate|NTLM|GenieKey|Splunk|Bot|OAuth|Digest|Hawk|Signature|AWS4\\S+';
 const SCHEME = `(?<scheme>["'\`]?(?:${SCHEMES}))|[a-z][\\w-]{1,30}(?=[ \\t]+[^\\s"']*\\d[^\\s"']*["'])`;
 /** Each name of a secret has one of these, which spares the others a match. */
 const HINT = 'pass|pw|ps(?:k|wd)|pat|pin|cred|secret|key|token|auth|sonar';
@@ -131,7 +131,9 @@ const PATH = /^(?:(?:~|\.{1,2})\/|\/[A-Za-z]{2,}(?:\/|$)|[A-Z]:\\)/;
 const MEMBER = /^[A-Za-z_$][\w$]*(?:\.[A-Za-z_$][\w$]*)+$/;
 const LINE_END = /^["'`;,)}\]]{0,3}[ \t]*(?:\n|$|#|\/\/)/;
 /** A person has to read the name of a secret that is shown or deleted. */
-const NAMES_SECRET = /\b(?:access|delete|describe|destroy|get|remove|revoke|rm|show)\b.*$/;
+const NAMES_SECRET =
+  /\b(?:(?:delete|destroy|remove|revoke|rm)\b.*|(?:access|describe|get|show)\b.*secret[= ])$/;
+const OPENS_HEADER = /(?:-H|--headers?)[ =]?["'][\w-]+\s*[:=]\s*$/;
 /** These commands take a name and its value as words. */
 const SETS_SECRET = new RegExp(
   '\\b(?:(?:config\\w*|secrets?|variables?|env|npm)[ :](?:set|add|put)|git config|setx|setenv' +
@@ -170,7 +172,8 @@ function isValue(
   const isMember = MEMBER.test(secret) && !/\d.*[A-Z]|[A-Z].*\d/.test(secret);
   // Without a blank, a colon also joins the words of one name: `credentials:edit`.
   const isLast = loose !== ':' && LINE_END.test(after);
-  return !isTally && !isMember && (isMixed || isLast);
+  const isHeader = /^["']/.test(after) && OPENS_HEADER.test(before);
+  return !isTally && !isMember && (isMixed || isLast || isHeader);
 }
 
 /** Prefixes of tokens that their issuers document for secret scanning. */
