@@ -36,6 +36,8 @@ describe('a pooler in transaction mode that keeps no prepared statements (Postgr
 
   it('is named by doctor', async () => {
     const named = 'Its pooler does not keep prepared statements.';
+    // The second run finds the statement of the first.
+    expect((await user.run(['doctor'], env)).stdout).toContain(named);
     expect((await user.run(['doctor'], env)).stdout).toContain(named);
     const off = { ...env, SERVICE_DATABASE_PREPARED_STATEMENTS: 'false' };
     expect((await user.run(['doctor'], off)).stdout).not.toContain(named);

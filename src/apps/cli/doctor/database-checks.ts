@@ -46,7 +46,9 @@ async function checkExternal(settings: Settled, url: string): Promise<readonly C
       source.open(storage.preparedStatements);
       return [
         await checkServer(source),
-        ...(await withDataSource({ url, caBundle }, limits, (other) => checkPooler(source, other))),
+        ...(storage.preparedStatements
+          ? await withDataSource({ url, caBundle }, limits, (other) => checkPooler(source, other))
+          : []),
         ...(await checkRights(source)),
         ...(await checkContent(source, settings, () => Promise.resolve(masterSecret ?? ''))),
         await checkClock(source),
@@ -110,16 +112,19 @@ async function checkServer(source: ServerDataSource): Promise<CheckResult> {
   return database.ok(`PostgreSQL ${row?.version} answers, and takes writes.`);
 }
 
-/** Both connections prepare a statement: behind a pooler that does not know of it, the second finds it made. */
+/**
+ * Both connections prepare a statement: behind a pooler that does not know of it, the second finds it made, or the
+ * first does where this was tried before.
+ */
 async function checkPooler(
   source: ServerDataSource,
   other: ServerDataSource,
 ): Promise<readonly CheckResult[]> {
-  const prepare = (one: ServerDataSource) => one.query('SELECT $1::text', ['']);
-  await prepare(source);
-  other.open(source.prepares);
-  await prepare(other);
-  return source.prepares === other.prepares
+  other.open(true);
+  for (const one of [source, other]) {
+    await one.query('SELECT $1::text', ['']);
+  }
+  return source.prepares && other.prepares
     ? []
     : [
         database.warning(
