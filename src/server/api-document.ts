@@ -143,6 +143,7 @@ function buildDocument(
     .build();
   const document = SwaggerModule.createDocument(app, facts, {
     extraModels: [ErrorDto],
+    operationIdFactory: operationIdOf,
     ...(modules !== undefined && { include: [...modules] }),
   });
   document.tags = Object.entries(tags).map(([name, purpose]) => ({ name, description: purpose }));
@@ -162,7 +163,19 @@ function buildDocument(
   }
   addExamples(document);
   document.components = { ...document.components, examples: refusalExamples(refused) };
-  return document;
+  return withPlainNames(document);
+}
+
+/** Generators name methods after these: `Sessions_list`. */
+function operationIdOf(controller: string, method: string): string {
+  return `${controller.replace(/Controller$/, '')}_${method}`;
+}
+
+/** The end of our classes' names says nothing to a caller: `SessionDto` is a `Session`. */
+const SCHEMA_NAME = /(?<=["/])([A-Z]\w+)Dto(?=")/g;
+
+function withPlainNames(document: OpenAPIObject): OpenAPIObject {
+  return JSON.parse(JSON.stringify(document).replace(SCHEMA_NAME, '$1')) as OpenAPIObject;
 }
 
 /** Serves the document at /docs (for people) and /docs/openapi.json; built at the first request. */
@@ -208,7 +221,7 @@ function handlersById(app: NestFastifyApplication): ReadonlyMap<string, Route> {
       const controller = metatype as Route['controller'];
       const prototype = controller.prototype as Record<string, Route['handler']>;
       return Object.getOwnPropertyNames(prototype).map((name): [string, Route] => [
-        `${controller.name}_${name}`,
+        operationIdOf(controller.name, name),
         { controller, handler: prototype[name] as Route['handler'] },
       ]);
     }),

@@ -8,35 +8,35 @@ import { writeQuery } from './query.js';
 type Schemas = components['schemas'];
 type QueryOf<Name extends keyof operations> = NonNullable<operations[Name]['parameters']['query']>;
 
-export type AdminCaller = Readonly<Schemas['AdminCallerDto']>;
-export type AdminAccount = Readonly<Schemas['AdministeredAccountDto']>;
-export type AdminAccountPage = Readonly<Schemas['AccountPageDto']>;
-export type ListedAccount = Readonly<Schemas['ListedAccountDto']>;
-export type AdminAuditPage = Readonly<Schemas['AuditPageDto']>;
-export type AdminAuditEvent = Readonly<Schemas['AuditEventDto']>;
-export type AdminOverview = Readonly<Schemas['OverviewDto']>;
-export type AdminLogins = Readonly<Schemas['LoginCountsDto']>;
-export type AdminProviders = Readonly<Schemas['AdminProvidersDto']>;
-export type AdminResourceServers = Readonly<Schemas['AdminResourceServersDto']>;
-export type AdminSignals = Readonly<Schemas['AdminSignalsDto']>;
-export type UnmatchedPage = Readonly<Schemas['UnmatchedPageDto']>;
-export type AdminPolicy = Readonly<Schemas['AdminPolicyDto']>;
-export type AdminPolicyVariables = Readonly<Schemas['PresentVariablesDto']>;
-export type AdminPlan = Readonly<Schemas['PlanDto']>;
-export type AdminInvitation = Readonly<Schemas['InvitationDto']>;
-export type AdminInvitationPage = Readonly<Schemas['InvitationPageDto']>;
-export type NewInvitation = Readonly<Schemas['NewInvitationDto']>;
+export type AdminCaller = Readonly<Schemas['AdminCaller']>;
+export type AdminAccount = Readonly<Schemas['AdministeredAccount']>;
+export type AdminAccountPage = Readonly<Schemas['AccountPage']>;
+export type ListedAccount = Readonly<Schemas['ListedAccount']>;
+export type AdminAuditPage = Readonly<Schemas['AuditPage']>;
+export type AdminAuditEvent = Readonly<Schemas['AuditEvent']>;
+export type AdminOverview = Readonly<Schemas['Overview']>;
+export type AdminLogins = Readonly<Schemas['LoginCounts']>;
+export type AdminProviders = Readonly<Schemas['AdminProviders']>;
+export type AdminResourceServers = Readonly<Schemas['AdminResourceServers']>;
+export type AdminSignals = Readonly<Schemas['AdminSignals']>;
+export type UnmatchedPage = Readonly<Schemas['UnmatchedPage']>;
+export type AdminPolicy = Readonly<Schemas['AdminPolicy']>;
+export type AdminPolicyVariables = Readonly<Schemas['PresentVariables']>;
+export type AdminPlan = Readonly<Schemas['Plan']>;
+export type AdminInvitation = Readonly<Schemas['Invitation']>;
+export type AdminInvitationPage = Readonly<Schemas['InvitationPage']>;
+export type NewInvitation = Readonly<Schemas['NewInvitation']>;
 /** The code is shown once. */
-export type CreatedInvitation = Readonly<Schemas['CreatedInvitationDto']>;
+export type CreatedInvitation = Readonly<Schemas['CreatedInvitation']>;
 /** True if the account changed. */
-export type AdminActAnswer = Readonly<Schemas['ActAnswerDto']>;
+export type AdminActAnswer = Readonly<Schemas['ActAnswer']>;
 
-export type AdminAccountQuery = Readonly<QueryOf<'AdminAccountsController_search'>>;
-export type AdminAuditQuery = Readonly<QueryOf<'AdminAuditController_page'>>;
+export type AdminAccountQuery = Readonly<QueryOf<'AdminAccounts_search'>>;
+export type AdminAuditQuery = Readonly<QueryOf<'AdminAudit_page'>>;
 
-export type AdminLoginsQuery = Readonly<QueryOf<'AdminLoginsController_counts'>>;
-export type UnmatchedQuery = Readonly<QueryOf<'AdminSignalsController_unmatched'>>;
-export type AdminInvitationQuery = Readonly<QueryOf<'AdminInvitationsController_page'>>;
+export type AdminLoginsQuery = Readonly<QueryOf<'AdminLogins_counts'>>;
+export type UnmatchedQuery = Readonly<QueryOf<'AdminSignals_unmatched'>>;
+export type AdminInvitationQuery = Readonly<QueryOf<'AdminInvitations_page'>>;
 
 /** Actions of an administrator on an account. */
 export type AccountAct = 'disable' | 'enable' | 'revoke' | 'recheck' | 'delete';

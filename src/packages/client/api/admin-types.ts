@@ -12,7 +12,7 @@ export interface paths {
             cookie?: never;
         };
         /** The caller: name and role. */
-        get: operations["AdminAccessController_me"];
+        get: operations["AdminAccess_me"];
         put?: never;
         post?: never;
         delete?: never;
@@ -29,7 +29,7 @@ export interface paths {
             cookie?: never;
         };
         /** Redirects a browser to the provider of administrators. */
-        get: operations["AdminAccessController_login"];
+        get: operations["AdminAccess_login"];
         put?: never;
         post?: never;
         delete?: never;
@@ -46,7 +46,7 @@ export interface paths {
             cookie?: never;
         };
         /** The redirect address of the provider; begins a session. */
-        get: operations["AdminAccessController_callback"];
+        get: operations["AdminAccess_callback"];
         put?: never;
         post?: never;
         delete?: never;
@@ -65,7 +65,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Ends the session of this browser. */
-        post: operations["AdminAccessController_logout"];
+        post: operations["AdminAccess_logout"];
         delete?: never;
         options?: never;
         head?: never;
@@ -80,7 +80,7 @@ export interface paths {
             cookie?: never;
         };
         /** Accounts, page by page, the last seen ones first. */
-        get: operations["AdminAccountsController_search"];
+        get: operations["AdminAccounts_search"];
         put?: never;
         post?: never;
         delete?: never;
@@ -97,11 +97,11 @@ export interface paths {
             cookie?: never;
         };
         /** One account, with its sessions and why it is served or refused. */
-        get: operations["AdminAccountsController_find"];
+        get: operations["AdminAccounts_find"];
         put?: never;
         post?: never;
         /** Deletes the account with everything it stores. */
-        delete: operations["AdminAccountsController_remove"];
+        delete: operations["AdminAccounts_remove"];
         options?: never;
         head?: never;
         patch?: never;
@@ -117,7 +117,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Refuses the account until it is enabled again; its sessions end at once. */
-        post: operations["AdminAccountsController_disable"];
+        post: operations["AdminAccounts_disable"];
         delete?: never;
         options?: never;
         head?: never;
@@ -134,7 +134,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Admits a disabled account again. */
-        post: operations["AdminAccountsController_enable"];
+        post: operations["AdminAccounts_enable"];
         delete?: never;
         options?: never;
         head?: never;
@@ -151,7 +151,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Ends every session of the account at once. */
-        post: operations["AdminAccountsController_revoke"];
+        post: operations["AdminAccounts_revoke"];
         delete?: never;
         options?: never;
         head?: never;
@@ -168,7 +168,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Checks the identities of the account with their providers now. */
-        post: operations["AdminAccountsController_recheck"];
+        post: operations["AdminAccounts_recheck"];
         delete?: never;
         options?: never;
         head?: never;
@@ -186,7 +186,7 @@ export interface paths {
         put?: never;
         post?: never;
         /** Ends one session of the account at once. */
-        delete: operations["AdminAccountsController_endSession"];
+        delete: operations["AdminAccounts_endSession"];
         options?: never;
         head?: never;
         patch?: never;
@@ -203,7 +203,7 @@ export interface paths {
          * The audit trail.
          * @description With `accept: application/x-ndjson`: the events as lines of JSON, without pages.
          */
-        get: operations["AdminAuditController_page"];
+        get: operations["AdminAudit_page"];
         put?: never;
         post?: never;
         delete?: never;
@@ -220,13 +220,13 @@ export interface paths {
             cookie?: never;
         };
         /** Invitations, page by page. */
-        get: operations["AdminInvitationsController_page"];
+        get: operations["AdminInvitations_page"];
         put?: never;
         /**
          * Makes an invitation.
          * @description New device keys sign up with it where AUTH_SIGNUP_INVITATIONS_ENABLED is on.
          */
-        post: operations["AdminInvitationsController_create"];
+        post: operations["AdminInvitations_create"];
         delete?: never;
         options?: never;
         head?: never;
@@ -244,7 +244,7 @@ export interface paths {
         put?: never;
         post?: never;
         /** Revokes an invitation; the accounts it made stay. */
-        delete: operations["AdminInvitationsController_revoke"];
+        delete: operations["AdminInvitations_revoke"];
         options?: never;
         head?: never;
         patch?: never;
@@ -258,7 +258,7 @@ export interface paths {
             cookie?: never;
         };
         /** Logins and refusals of the last day or week, right to a minute. */
-        get: operations["AdminLoginsController_counts"];
+        get: operations["AdminLogins_counts"];
         put?: never;
         post?: never;
         delete?: never;
@@ -275,7 +275,7 @@ export interface paths {
             cookie?: never;
         };
         /** The policy of this server in sentences, and findings about it and about what expires. */
-        get: operations["AdminPolicyController_describe"];
+        get: operations["AdminPolicy_describe"];
         put?: never;
         post?: never;
         delete?: never;
@@ -295,7 +295,7 @@ export interface paths {
          * The variables that a plan may change, with their present values.
          * @description Without secrets and names of files. Providers of a file are given as text.
          */
-        get: operations["AdminPolicyController_variables"];
+        get: operations["AdminPolicy_variables"];
         put?: never;
         post?: never;
         delete?: never;
@@ -317,7 +317,7 @@ export interface paths {
          * Counts the accounts that would lose or get access under changed variables.
          * @description Changes nothing. Of many accounts a random sample is judged.
          */
-        post: operations["AdminPolicyController_plan"];
+        post: operations["AdminPolicy_plan"];
         delete?: never;
         options?: never;
         head?: never;
@@ -332,7 +332,7 @@ export interface paths {
             cookie?: never;
         };
         /** The programs that may act for the account, newest first. */
-        get: operations["AdminProgramsController_list"];
+        get: operations["AdminPrograms_list"];
         put?: never;
         post?: never;
         delete?: never;
@@ -352,7 +352,7 @@ export interface paths {
         put?: never;
         post?: never;
         /** Ends the access of one program at once. */
-        delete: operations["AdminProgramsController_end"];
+        delete: operations["AdminPrograms_end"];
         options?: never;
         head?: never;
         patch?: never;
@@ -366,7 +366,7 @@ export interface paths {
             cookie?: never;
         };
         /** Accounts and requests of programs, by state. */
-        get: operations["AdminProvidersController_overview"];
+        get: operations["AdminProviders_overview"];
         put?: never;
         post?: never;
         delete?: never;
@@ -383,7 +383,7 @@ export interface paths {
             cookie?: never;
         };
         /** The identity providers: whether they answer, and their re-checks. */
-        get: operations["AdminProvidersController_list"];
+        get: operations["AdminProviders_list"];
         put?: never;
         post?: never;
         delete?: never;
@@ -400,7 +400,7 @@ export interface paths {
             cookie?: never;
         };
         /** The backends that accept tokens of this server, and its keys. */
-        get: operations["AdminResourceServersController_list"];
+        get: operations["AdminResourceServers_list"];
         put?: never;
         post?: never;
         delete?: never;
@@ -417,7 +417,7 @@ export interface paths {
             cookie?: never;
         };
         /** Lists the last signals, the stream and the directory of each provider. */
-        get: operations["AdminSignalsController_list"];
+        get: operations["AdminSignals_list"];
         put?: never;
         post?: never;
         delete?: never;
@@ -434,7 +434,7 @@ export interface paths {
             cookie?: never;
         };
         /** People of the directory who match no identity. */
-        get: operations["AdminSignalsController_unmatched"];
+        get: operations["AdminSignals_unmatched"];
         put?: never;
         post?: never;
         delete?: never;
@@ -456,7 +456,7 @@ export interface paths {
          * Ends what the directory or an event refuses a person without an account.
          * @description The rules decide about the next login. A later request or event refuses the person again.
          */
-        post: operations["AdminSignalsController_endRefusal"];
+        post: operations["AdminSignals_endRefusal"];
         delete?: never;
         options?: never;
         head?: never;
@@ -467,7 +467,7 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
-        AdminCallerDto: {
+        AdminCaller: {
             /** @description The name in the audit trail. */
             name: string;
             /** @enum {string} */
@@ -475,11 +475,11 @@ export interface components {
             /** @enum {string} */
             method: "token" | "certificate" | "login";
         };
-        SuccessDto: {
+        Success: {
             /** @enum {boolean} */
             success: true;
         };
-        AdminIdentityDto: {
+        AdminIdentity: {
             /** @example github */
             provider: string;
             /** @description The identifier at the provider. */
@@ -508,7 +508,7 @@ export interface components {
             /** @description Checks without an answer since then. */
             failures: number;
         };
-        ListedAccountDto: {
+        ListedAccount: {
             id: string;
             /**
              * @description Unix milliseconds.
@@ -526,7 +526,7 @@ export interface components {
             keyMode: "keyed" | "keyless";
             /** @enum {string} */
             encryptionMode: "e2ee" | "plain";
-            identities: components["schemas"]["AdminIdentityDto"][];
+            identities: components["schemas"]["AdminIdentity"][];
             /**
              * @description The newest use of a session, right to five minutes.
              * @example 1769860800000
@@ -535,21 +535,21 @@ export interface components {
             /** @description How many sessions are live. */
             sessions: number;
         };
-        AccountPageDto: {
+        AccountPage: {
             /** @description null = the last page. */
             cursor: string | null;
             /** @description The last seen ones first. */
-            accounts: components["schemas"]["ListedAccountDto"][];
+            accounts: components["schemas"]["ListedAccount"][];
             /** @description How many match, on all pages; 100001 = more than 100000. */
             total: number;
         };
-        SessionClientDto: {
+        SessionClient: {
             /** @example Firefox on Linux */
             name: string | null;
             /** @example web */
             platform: string | null;
         };
-        AdminSessionDto: {
+        AdminSession: {
             id: string;
             /**
              * @description Unix milliseconds.
@@ -571,33 +571,33 @@ export interface components {
              * @example key_challenge
              */
             method: string;
-            client: components["schemas"]["SessionClientDto"];
+            client: components["schemas"]["SessionClient"];
             /** @example 192.0.2.7 */
             address: string | null;
         };
-        AdministeredClientDto: {
+        AdministeredClient: {
             /** @description Client id. */
             id: string;
             /** @description As the program named itself, which proves nothing. */
             name: string;
         };
-        AdministeredResourceDto: {
+        AdministeredResource: {
             /** @description Client id of the backend. */
             id: string;
             name: string;
         };
-        AdministeredScopeDto: {
+        AdministeredScope: {
             id: string;
             /** @description In words, as the operator configured them. */
             text: string;
         };
-        AdministeredProgramDto: {
+        AdministeredProgram: {
             id: string;
-            client: components["schemas"]["AdministeredClientDto"];
+            client: components["schemas"]["AdministeredClient"];
             /** @description The address that receives its codes; null for a file. */
             redirectUri: string | null;
-            resource: components["schemas"]["AdministeredResourceDto"];
-            scopes: components["schemas"]["AdministeredScopeDto"][];
+            resource: components["schemas"]["AdministeredResource"];
+            scopes: components["schemas"]["AdministeredScope"][];
             /** @enum {string} */
             kind: "code" | "file";
             /**
@@ -623,7 +623,7 @@ export interface components {
              */
             expiresAt: number;
         };
-        StatementDto: {
+        Statement: {
             /** @description For programs. */
             code: string;
             /** @description Values in the message; their names and types belong to the code. */
@@ -633,7 +633,7 @@ export interface components {
             /** @description For a person, in English. */
             message: string;
         };
-        ExplainedLoginDto: {
+        ExplainedLogin: {
             /** @example key_challenge */
             method: string;
             isAllowed: boolean;
@@ -642,7 +642,7 @@ export interface components {
             /** @description The variable that refuses it. */
             variable?: string;
         };
-        ExplainedProviderDto: {
+        ExplainedProvider: {
             /** @example github */
             provider: string;
             isRequired: boolean;
@@ -660,9 +660,9 @@ export interface components {
             } | null;
             sentences: string[];
             /** @description The same sentences, to translate. */
-            statements: components["schemas"]["StatementDto"][];
+            statements: components["schemas"]["Statement"][];
         };
-        ExplainedResourceServerDto: {
+        ExplainedResourceServer: {
             id: string;
             name: string;
             resource: string;
@@ -677,9 +677,9 @@ export interface components {
             provider: string | null;
             sentence: string;
             /** @description The same sentence, to translate. */
-            statement: components["schemas"]["StatementDto"];
+            statement: components["schemas"]["Statement"];
         };
-        AccountExplanationDto: {
+        AccountExplanation: {
             /** @enum {string} */
             decision: "allowed" | "refused";
             /** @enum {string|null} */
@@ -687,13 +687,13 @@ export interface components {
             /** @description The decision in words. */
             reasons: string[];
             /** @description The same reasons, to translate. */
-            statements: components["schemas"]["StatementDto"][];
-            logins: components["schemas"]["ExplainedLoginDto"][];
-            providers: components["schemas"]["ExplainedProviderDto"][];
+            statements: components["schemas"]["Statement"][];
+            logins: components["schemas"]["ExplainedLogin"][];
+            providers: components["schemas"]["ExplainedProvider"][];
             /** @description Empty without backends. */
-            resourceServers: components["schemas"]["ExplainedResourceServerDto"][];
+            resourceServers: components["schemas"]["ExplainedResourceServer"][];
         };
-        AdministeredAccountDto: {
+        AdministeredAccount: {
             id: string;
             /**
              * @description Unix milliseconds.
@@ -711,29 +711,29 @@ export interface components {
             keyMode: "keyed" | "keyless";
             /** @enum {string} */
             encryptionMode: "e2ee" | "plain";
-            identities: components["schemas"]["AdminIdentityDto"][];
+            identities: components["schemas"]["AdminIdentity"][];
             /**
              * @description The newest use of a session, right to five minutes.
              * @example 1769860800000
              */
             lastSeenAt: number;
             /** @description Newest first. */
-            sessions: components["schemas"]["AdminSessionDto"][];
+            sessions: components["schemas"]["AdminSession"][];
             /** @description Programs that may act for the account, newest first; absent where no backend accepts any. */
-            programs?: components["schemas"]["AdministeredProgramDto"][];
-            explain: components["schemas"]["AccountExplanationDto"];
+            programs?: components["schemas"]["AdministeredProgram"][];
+            explain: components["schemas"]["AccountExplanation"];
         };
-        ReasonDto: {
+        Reason: {
             /** @description Kept in the audit trail. */
             reason: string;
         };
-        ActAnswerDto: {
+        ActAnswer: {
             /** @enum {boolean} */
             success: true;
             /** @description false = it was so already, and the audit trail has no new event. */
             changed: boolean;
         };
-        AuditEventDto: {
+        AuditEvent: {
             id: string;
             /**
              * @description Unix milliseconds.
@@ -783,13 +783,13 @@ export interface components {
             /** @description The transaction that stored it: the `txn` of security events of the same cause. */
             txn?: string;
         };
-        AuditPageDto: {
+        AuditPage: {
             /** @description In the order that was asked for. */
-            events: components["schemas"]["AuditEventDto"][];
+            events: components["schemas"]["AuditEvent"][];
             /** @description null = the last page. A page before it may have few events, or none. */
             cursor: string | null;
         };
-        NewInvitationDto: {
+        NewInvitation: {
             /** @description Accounts it can make. */
             uses: number;
             /** @description From now. */
@@ -797,14 +797,14 @@ export interface components {
             /** @description For administrators; kept in the audit trail too. */
             note?: string | null;
         };
-        CreatedInvitationDto: {
+        CreatedInvitation: {
             id: string;
             /** @description Shown once: only its hash is stored. */
             code: string;
             /** @description The account page with the code in the fragment; null without SERVICE_PUBLIC_URL or an account page. */
             link: string | null;
         };
-        InvitationDto: {
+        Invitation: {
             id: string;
             note: string | null;
             /** @description Accounts it can make. */
@@ -829,15 +829,15 @@ export interface components {
              */
             revokedAt: number | null;
         };
-        InvitationPageDto: {
+        InvitationPage: {
             /** @description null = the last page. */
             cursor: string | null;
             /** @description Newest first; those that expired are deleted. */
-            invitations: components["schemas"]["InvitationDto"][];
+            invitations: components["schemas"]["Invitation"][];
             /** @description Whether device keys sign up with them (AUTH_SIGNUP_INVITATIONS_ENABLED). */
             areAccepted: boolean;
         };
-        LoginBucketDto: {
+        LoginBucket: {
             /**
              * @description Its first moment, Unix milliseconds.
              * @example 1769860800000
@@ -847,13 +847,13 @@ export interface components {
             /** @description Logins that were refused. */
             refusals: number;
         };
-        LoginCountsDto: {
+        LoginCounts: {
             /** @description Length of a bucket, in milliseconds. */
             bucketMs: number;
             /** @description Oldest first; the last one has not ended. */
-            buckets: components["schemas"]["LoginBucketDto"][];
+            buckets: components["schemas"]["LoginBucket"][];
         };
-        FindingDto: {
+        Finding: {
             /** @description For programs. */
             code: string;
             /** @description Values in the message; their names and types belong to the code. */
@@ -865,25 +865,25 @@ export interface components {
             /** @enum {string} */
             severity: "error" | "warning" | "notice";
         };
-        AdminPolicyDto: {
+        AdminPolicy: {
             /** @description The policy in sentences. */
             sentences: string[];
             /** @description The same sentences, to translate. */
-            statements: components["schemas"]["StatementDto"][];
+            statements: components["schemas"]["Statement"][];
             /** @description What may not be meant, errors first. */
-            findings: components["schemas"]["FindingDto"][];
+            findings: components["schemas"]["Finding"][];
         };
-        PresentVariableDto: {
+        PresentVariable: {
             name: string;
             /** @description As text, as the environment has it or would have it. */
             value: string;
             /** @description False: the value is the default. */
             isSet: boolean;
         };
-        PresentVariablesDto: {
-            variables: components["schemas"]["PresentVariableDto"][];
+        PresentVariables: {
+            variables: components["schemas"]["PresentVariable"][];
         };
-        PlanRequestDto: {
+        PlanRequest: {
             /**
              * @description Variables that would change, by their names; the others stay as they are. An empty text is the default. Not those that name files or hold secrets, except AUTH_PROVIDERS_CONFIG_JSON, whose entries need no credentials and may name no files.
              * @example {
@@ -894,7 +894,7 @@ export interface components {
                 [key: string]: string;
             };
         };
-        PlannedResourceServerDto: {
+        PlannedResourceServer: {
             id: string;
             /** @description Accounts whose sessions would lose its tokens. */
             lose: number;
@@ -903,7 +903,7 @@ export interface components {
             /** @description Unknown until the provider is asked. */
             unknown: number;
         };
-        PlanDto: {
+        Plan: {
             /** @description How many accounts were judged. */
             accounts: number;
             /** @description All accounts; an estimate above 100000. */
@@ -925,14 +925,14 @@ export interface components {
                 [key: string]: string;
             };
             /** @description The backends of the present and of the changed policy. */
-            resourceServers: components["schemas"]["PlannedResourceServerDto"][];
+            resourceServers: components["schemas"]["PlannedResourceServer"][];
             /** @description The changed policy. */
-            policy: components["schemas"]["AdminPolicyDto"];
+            policy: components["schemas"]["AdminPolicy"];
         };
-        AdministeredProgramListDto: {
-            programs: components["schemas"]["AdministeredProgramDto"][];
+        AdministeredProgramList: {
+            programs: components["schemas"]["AdministeredProgram"][];
         };
-        CountedAccountsDto: {
+        CountedAccounts: {
             /** @description An estimate above 100000. */
             total: number;
             /** @description 100001 = more than 100000. */
@@ -940,7 +940,7 @@ export interface components {
             /** @description With an identity that is refused; 100001 = more than 100000. */
             ineligible: number;
         };
-        CountedRequestsDto: {
+        CountedRequests: {
             /** @description Open now; 100001 = more than 100000, as in the others together. */
             waiting: number;
             /** @description Closed with an answer within the last hour. */
@@ -950,14 +950,14 @@ export interface components {
             /** @description Without an answer in time, within the last hour. */
             expired: number;
         };
-        OverviewDto: {
-            accounts: components["schemas"]["CountedAccountsDto"];
+        Overview: {
+            accounts: components["schemas"]["CountedAccounts"];
             /** @description Requests of programs; null = this server takes none. */
-            requests: components["schemas"]["CountedRequestsDto"] | null;
+            requests: components["schemas"]["CountedRequests"] | null;
             /** @description Whether linked identities are checked again. */
             isOffboardingOn: boolean;
         };
-        ProviderFailureDto: {
+        ProviderFailure: {
             /**
              * @description Unix milliseconds.
              * @example 1769860800000
@@ -968,7 +968,7 @@ export interface components {
             /** @description An error code. */
             detail: string | null;
         };
-        CheckCountsDto: {
+        CheckCounts: {
             /** @description Identities that are due for a re-check. */
             due: number;
             /** @description Those that are due for more than a minute. */
@@ -983,7 +983,7 @@ export interface components {
                 [key: string]: number;
             };
         };
-        AdminProviderDto: {
+        AdminProvider: {
             id: string;
             displayName: string;
             /** @enum {string} */
@@ -996,13 +996,13 @@ export interface components {
              * @example 1769860800000
              */
             lastAnswerAt: number | null;
-            lastFailure: components["schemas"]["ProviderFailureDto"] | null;
-            checks: components["schemas"]["CheckCountsDto"];
+            lastFailure: components["schemas"]["ProviderFailure"] | null;
+            checks: components["schemas"]["CheckCounts"];
         };
-        AdminProvidersDto: {
-            providers: components["schemas"]["AdminProviderDto"][];
+        AdminProviders: {
+            providers: components["schemas"]["AdminProvider"][];
         };
-        RequestCountsDto: {
+        RequestCounts: {
             /** @enum {string} */
             request: "exchange" | "introspection" | "forward_auth" | "token";
             /** @enum {string} */
@@ -1011,7 +1011,7 @@ export interface components {
             reason: string;
             count: number;
         };
-        EventStreamStateDto: {
+        EventStreamState: {
             id: string;
             /** @description Given by the backend. */
             description: string | null;
@@ -1032,7 +1032,7 @@ export interface components {
             /** @description Age of the oldest of these events; 0 = none waits. */
             oldestWaitingSeconds: number;
         };
-        AdminResourceServerDto: {
+        AdminResourceServer: {
             id: string;
             name: string;
             /** @description The address, which is the audience of the tokens. */
@@ -1046,22 +1046,22 @@ export interface components {
             /** @enum {string} */
             tokenAlg: "ES256" | "RS256";
             /** @description Requests to this replica since its start, as in the metric. */
-            requests: components["schemas"]["RequestCountsDto"][];
+            requests: components["schemas"]["RequestCounts"][];
             /** @description Streams of events about ended sessions, the oldest first. */
-            streams: components["schemas"]["EventStreamStateDto"][];
+            streams: components["schemas"]["EventStreamState"][];
         };
-        AdminSigningKeyDto: {
+        AdminSigningKey: {
             kid: string;
             alg: string;
             /** @description Unix milliseconds. */
             signsFrom: number;
         };
-        AdminResourceServersDto: {
-            resourceServers: components["schemas"]["AdminResourceServerDto"][];
+        AdminResourceServers: {
+            resourceServers: components["schemas"]["AdminResourceServer"][];
             /** @description Those that sign now or later, last. */
-            keys: components["schemas"]["AdminSigningKeyDto"][];
+            keys: components["schemas"]["AdminSigningKey"][];
         };
-        LastSignalDto: {
+        LastSignal: {
             /**
              * @description `scim`: a request of the directory.
              * @enum {string}
@@ -1073,7 +1073,7 @@ export interface components {
              */
             at: number;
         };
-        ProviderStreamDto: {
+        ProviderStream: {
             /** @description The issuer of the events. */
             transmitter: string;
             /** @enum {string} */
@@ -1098,7 +1098,7 @@ export interface components {
              */
             verifiedAt: number | null;
         };
-        ProviderDirectoryDto: {
+        ProviderDirectory: {
             people: number;
             active: number;
             /** @description People who are linked to an identity. */
@@ -1111,20 +1111,20 @@ export interface components {
             /** @description Whether access needs an active person in it. */
             isRequired: boolean;
         };
-        ProviderSignalsDto: {
+        ProviderSignals: {
             /** @description Of the provider. */
             id: string;
             /** @description The last of each kind, the newest first. */
-            received: components["schemas"]["LastSignalDto"][];
-            stream: components["schemas"]["ProviderStreamDto"] | null;
+            received: components["schemas"]["LastSignal"][];
+            stream: components["schemas"]["ProviderStream"] | null;
             /** @description Counted again after 30 seconds. */
-            directory: components["schemas"]["ProviderDirectoryDto"] | null;
+            directory: components["schemas"]["ProviderDirectory"] | null;
         };
-        AdminSignalsDto: {
+        AdminSignals: {
             /** @description Providers that can report leavers, or have done so. */
-            providers: components["schemas"]["ProviderSignalsDto"][];
+            providers: components["schemas"]["ProviderSignals"][];
         };
-        UnmatchedPersonDto: {
+        UnmatchedPerson: {
             /** @description In the directory here. */
             id: string;
             userName: string;
@@ -1140,12 +1140,12 @@ export interface components {
             /** @description The directory or an event refuses the first login. */
             isRefused: boolean;
         };
-        UnmatchedPageDto: {
+        UnmatchedPage: {
             /** @description null = the last page. */
             cursor: string | null;
-            people: components["schemas"]["UnmatchedPersonDto"][];
+            people: components["schemas"]["UnmatchedPerson"][];
         };
-        RefusedPersonDto: {
+        RefusedPerson: {
             /** @description Kept in the audit trail. */
             reason: string;
             /** @description Subject, external id, user name or e-mail address; or the id of the list. */
@@ -1156,12 +1156,12 @@ export interface components {
          * @enum {string}
          */
         ErrorCode: "invalid-request" | "invalid-public-key" | "invalid-target" | "unsupported-grant-type" | "invalid-scope" | "invalid-pending" | "invalid-proof" | "invalid-return-to" | "content-mode-mismatch" | "plain-account-requires-settings-v2" | "oauth-not-configured" | "missing-token" | "invalid-token" | "token-expired" | "token-revoked" | "invalid-client" | "invalid-signature" | "challenge-required" | "challenge-expired" | "mtls-required" | "invalid-code" | "fresh-login-required" | "invalid-grant" | "invalid-redirect" | "unsupported-client-authentication" | "unsupported-response-type" | "interaction-required" | "unsupported-token-type" | "insufficient-scope" | "signup-disabled" | "invitation-invalid" | "provider-required" | "not-eligible" | "admin-role-required" | "account-disabled" | "signup-provider-disabled" | "keyless-disabled" | "e2ee-required" | "encrypted-writes-disabled" | "plaintext-writes-disabled" | "account-optout-disabled" | "origin-not-allowed" | "key-challenge-disabled" | "not-found" | "unsupported-provider" | "provider-already-linked" | "last-identity" | "restore-required" | "already-answered" | "request-expired" | "request-id-used" | "too-many-open-requests" | "too-many-streams" | "request-changed" | "migration-required" | "payload-too-large" | "unsupported-media-type" | "sessions-remain" | "rate-limited" | "internal" | "unavailable";
-        ErrorDetailDto: {
+        ErrorDetail: {
             /** @description The field the message is about. */
             path: string;
             message: string;
         };
-        ErrorDto: {
+        Error: {
             statusCode: number;
             /** @description For programs. */
             code: components["schemas"]["ErrorCode"];
@@ -1179,7 +1179,7 @@ export interface components {
              * @example 5b6d0800-67cb-4400-8b82-b5408e1ee2fd
              */
             accountId?: string;
-            details?: components["schemas"]["ErrorDetailDto"][];
+            details?: components["schemas"]["ErrorDetail"][];
             requestId?: string;
         };
     };
@@ -1191,7 +1191,7 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
-    AdminAccessController_me: {
+    AdminAccess_me: {
         parameters: {
             query?: never;
             header?: never;
@@ -1205,7 +1205,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["AdminCallerDto"];
+                    "application/json": components["schemas"]["AdminCaller"];
                 };
             };
             /** @description `missing-token`, `invalid-token`, `token-expired` */
@@ -1214,7 +1214,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `origin-not-allowed` */
@@ -1223,7 +1223,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `rate-limited` */
@@ -1232,7 +1232,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `unavailable` */
@@ -1241,12 +1241,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
         };
     };
-    AdminAccessController_login: {
+    AdminAccess_login: {
         parameters: {
             query?: never;
             header?: never;
@@ -1268,7 +1268,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `rate-limited` */
@@ -1277,7 +1277,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `unavailable` */
@@ -1286,12 +1286,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
         };
     };
-    AdminAccessController_callback: {
+    AdminAccess_callback: {
         parameters: {
             query?: never;
             header?: never;
@@ -1313,7 +1313,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `not-eligible` */
@@ -1322,7 +1322,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `not-found` */
@@ -1331,7 +1331,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `rate-limited` */
@@ -1340,7 +1340,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `unavailable` */
@@ -1349,12 +1349,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
         };
     };
-    AdminAccessController_logout: {
+    AdminAccess_logout: {
         parameters: {
             query?: never;
             header?: never;
@@ -1368,7 +1368,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["SuccessDto"];
+                    "application/json": components["schemas"]["Success"];
                 };
             };
             /** @description `invalid-request` */
@@ -1377,7 +1377,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `missing-token`, `invalid-token`, `token-expired` */
@@ -1386,7 +1386,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `origin-not-allowed` */
@@ -1395,7 +1395,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `payload-too-large` */
@@ -1404,7 +1404,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `unsupported-media-type` */
@@ -1413,7 +1413,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `rate-limited` */
@@ -1422,7 +1422,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `unavailable` */
@@ -1431,12 +1431,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
         };
     };
-    AdminAccountsController_search: {
+    AdminAccounts_search: {
         parameters: {
             query?: {
                 limit?: number;
@@ -1459,7 +1459,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["AccountPageDto"];
+                    "application/json": components["schemas"]["AccountPage"];
                 };
             };
             /** @description `invalid-request` */
@@ -1468,7 +1468,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `missing-token`, `invalid-token`, `token-expired` */
@@ -1477,7 +1477,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `origin-not-allowed` */
@@ -1486,7 +1486,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `rate-limited` */
@@ -1495,7 +1495,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `unavailable` */
@@ -1504,12 +1504,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
         };
     };
-    AdminAccountsController_find: {
+    AdminAccounts_find: {
         parameters: {
             query?: never;
             header?: never;
@@ -1525,7 +1525,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["AdministeredAccountDto"];
+                    "application/json": components["schemas"]["AdministeredAccount"];
                 };
             };
             /** @description `missing-token`, `invalid-token`, `token-expired` */
@@ -1534,7 +1534,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `origin-not-allowed` */
@@ -1543,7 +1543,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `not-found` */
@@ -1552,7 +1552,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `rate-limited` */
@@ -1561,7 +1561,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `unavailable` */
@@ -1570,12 +1570,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
         };
     };
-    AdminAccountsController_remove: {
+    AdminAccounts_remove: {
         parameters: {
             query?: never;
             header?: never;
@@ -1586,7 +1586,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["ReasonDto"];
+                "application/json": components["schemas"]["Reason"];
             };
         };
         responses: {
@@ -1595,7 +1595,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ActAnswerDto"];
+                    "application/json": components["schemas"]["ActAnswer"];
                 };
             };
             /** @description `invalid-request` */
@@ -1604,7 +1604,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `missing-token`, `invalid-token`, `token-expired` */
@@ -1613,7 +1613,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `admin-role-required`, `origin-not-allowed` */
@@ -1622,7 +1622,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `not-found` */
@@ -1631,7 +1631,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `payload-too-large` */
@@ -1640,7 +1640,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `unsupported-media-type` */
@@ -1649,7 +1649,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `rate-limited` */
@@ -1658,7 +1658,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `unavailable` */
@@ -1667,12 +1667,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
         };
     };
-    AdminAccountsController_disable: {
+    AdminAccounts_disable: {
         parameters: {
             query?: never;
             header?: never;
@@ -1683,7 +1683,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["ReasonDto"];
+                "application/json": components["schemas"]["Reason"];
             };
         };
         responses: {
@@ -1692,7 +1692,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ActAnswerDto"];
+                    "application/json": components["schemas"]["ActAnswer"];
                 };
             };
             /** @description `invalid-request` */
@@ -1701,7 +1701,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `missing-token`, `invalid-token`, `token-expired` */
@@ -1710,7 +1710,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `admin-role-required`, `origin-not-allowed` */
@@ -1719,7 +1719,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `not-found` */
@@ -1728,7 +1728,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `payload-too-large` */
@@ -1737,7 +1737,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `unsupported-media-type` */
@@ -1746,7 +1746,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `rate-limited` */
@@ -1755,7 +1755,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `unavailable` */
@@ -1764,12 +1764,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
         };
     };
-    AdminAccountsController_enable: {
+    AdminAccounts_enable: {
         parameters: {
             query?: never;
             header?: never;
@@ -1780,7 +1780,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["ReasonDto"];
+                "application/json": components["schemas"]["Reason"];
             };
         };
         responses: {
@@ -1789,7 +1789,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ActAnswerDto"];
+                    "application/json": components["schemas"]["ActAnswer"];
                 };
             };
             /** @description `invalid-request` */
@@ -1798,7 +1798,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `missing-token`, `invalid-token`, `token-expired` */
@@ -1807,7 +1807,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `admin-role-required`, `origin-not-allowed` */
@@ -1816,7 +1816,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `not-found` */
@@ -1825,7 +1825,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `payload-too-large` */
@@ -1834,7 +1834,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `unsupported-media-type` */
@@ -1843,7 +1843,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `rate-limited` */
@@ -1852,7 +1852,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `unavailable` */
@@ -1861,12 +1861,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
         };
     };
-    AdminAccountsController_revoke: {
+    AdminAccounts_revoke: {
         parameters: {
             query?: never;
             header?: never;
@@ -1877,7 +1877,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["ReasonDto"];
+                "application/json": components["schemas"]["Reason"];
             };
         };
         responses: {
@@ -1886,7 +1886,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ActAnswerDto"];
+                    "application/json": components["schemas"]["ActAnswer"];
                 };
             };
             /** @description `invalid-request` */
@@ -1895,7 +1895,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `missing-token`, `invalid-token`, `token-expired` */
@@ -1904,7 +1904,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `admin-role-required`, `origin-not-allowed` */
@@ -1913,7 +1913,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `not-found` */
@@ -1922,7 +1922,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `payload-too-large` */
@@ -1931,7 +1931,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `unsupported-media-type` */
@@ -1940,7 +1940,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `rate-limited` */
@@ -1949,7 +1949,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `unavailable` */
@@ -1958,12 +1958,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
         };
     };
-    AdminAccountsController_recheck: {
+    AdminAccounts_recheck: {
         parameters: {
             query?: never;
             header?: never;
@@ -1974,7 +1974,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["ReasonDto"];
+                "application/json": components["schemas"]["Reason"];
             };
         };
         responses: {
@@ -1983,7 +1983,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ActAnswerDto"];
+                    "application/json": components["schemas"]["ActAnswer"];
                 };
             };
             /** @description `invalid-request` */
@@ -1992,7 +1992,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `missing-token`, `invalid-token`, `token-expired` */
@@ -2001,7 +2001,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `admin-role-required`, `origin-not-allowed` */
@@ -2010,7 +2010,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `not-found` */
@@ -2019,7 +2019,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `payload-too-large` */
@@ -2028,7 +2028,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `unsupported-media-type` */
@@ -2037,7 +2037,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `rate-limited` */
@@ -2046,7 +2046,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `unavailable` */
@@ -2055,12 +2055,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
         };
     };
-    AdminAccountsController_endSession: {
+    AdminAccounts_endSession: {
         parameters: {
             query?: never;
             header?: never;
@@ -2072,7 +2072,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["ReasonDto"];
+                "application/json": components["schemas"]["Reason"];
             };
         };
         responses: {
@@ -2081,7 +2081,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ActAnswerDto"];
+                    "application/json": components["schemas"]["ActAnswer"];
                 };
             };
             /** @description `invalid-request` */
@@ -2090,7 +2090,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `missing-token`, `invalid-token`, `token-expired` */
@@ -2099,7 +2099,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `admin-role-required`, `origin-not-allowed` */
@@ -2108,7 +2108,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `not-found` */
@@ -2117,7 +2117,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `payload-too-large` */
@@ -2126,7 +2126,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `unsupported-media-type` */
@@ -2135,7 +2135,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `rate-limited` */
@@ -2144,7 +2144,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `unavailable` */
@@ -2153,12 +2153,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
         };
     };
-    AdminAuditController_page: {
+    AdminAudit_page: {
         parameters: {
             query?: {
                 kind?: "signed-up" | "logged-in" | "login-refused" | "identity-linked" | "identity-unlinked" | "eligibility-lost" | "eligibility-regained" | "directory-deactivated" | "directory-activated" | "refusal-ended" | "token-revoked" | "all-tokens-revoked" | "device-approved" | "device-refused" | "push-token-added" | "push-token-removed" | "request-answered" | "program-approved" | "program-ended" | "invitation-created" | "invitation-used" | "invitation-revoked" | "signing-keys-rotated" | "recheck-requested" | "account-disabled" | "account-enabled" | "account-deleted" | "admin-logged-in" | "admin-login-refused" | "admin-refused";
@@ -2188,8 +2188,8 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["AuditPageDto"];
-                    "application/x-ndjson": components["schemas"]["AuditPageDto"];
+                    "application/json": components["schemas"]["AuditPage"];
+                    "application/x-ndjson": components["schemas"]["AuditPage"];
                 };
             };
             /** @description `invalid-request` */
@@ -2198,7 +2198,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `missing-token`, `invalid-token`, `token-expired` */
@@ -2207,7 +2207,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `origin-not-allowed` */
@@ -2216,7 +2216,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `rate-limited` */
@@ -2225,7 +2225,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `unavailable` */
@@ -2234,12 +2234,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
         };
     };
-    AdminInvitationsController_page: {
+    AdminInvitations_page: {
         parameters: {
             query?: {
                 limit?: number;
@@ -2257,7 +2257,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["InvitationPageDto"];
+                    "application/json": components["schemas"]["InvitationPage"];
                 };
             };
             /** @description `invalid-request` */
@@ -2266,7 +2266,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `missing-token`, `invalid-token`, `token-expired` */
@@ -2275,7 +2275,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `origin-not-allowed` */
@@ -2284,7 +2284,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `rate-limited` */
@@ -2293,7 +2293,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `unavailable` */
@@ -2302,12 +2302,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
         };
     };
-    AdminInvitationsController_create: {
+    AdminInvitations_create: {
         parameters: {
             query?: never;
             header?: never;
@@ -2316,7 +2316,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["NewInvitationDto"];
+                "application/json": components["schemas"]["NewInvitation"];
             };
         };
         responses: {
@@ -2325,7 +2325,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["CreatedInvitationDto"];
+                    "application/json": components["schemas"]["CreatedInvitation"];
                 };
             };
             /** @description `invalid-request` */
@@ -2334,7 +2334,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `missing-token`, `invalid-token`, `token-expired` */
@@ -2343,7 +2343,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `admin-role-required`, `origin-not-allowed` */
@@ -2352,7 +2352,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `payload-too-large` */
@@ -2361,7 +2361,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `unsupported-media-type` */
@@ -2370,7 +2370,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `rate-limited` */
@@ -2379,7 +2379,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `unavailable` */
@@ -2388,12 +2388,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
         };
     };
-    AdminInvitationsController_revoke: {
+    AdminInvitations_revoke: {
         parameters: {
             query?: never;
             header?: never;
@@ -2404,7 +2404,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["ReasonDto"];
+                "application/json": components["schemas"]["Reason"];
             };
         };
         responses: {
@@ -2413,7 +2413,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ActAnswerDto"];
+                    "application/json": components["schemas"]["ActAnswer"];
                 };
             };
             /** @description `invalid-request` */
@@ -2422,7 +2422,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `missing-token`, `invalid-token`, `token-expired` */
@@ -2431,7 +2431,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `admin-role-required`, `origin-not-allowed` */
@@ -2440,7 +2440,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `not-found` */
@@ -2449,7 +2449,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `payload-too-large` */
@@ -2458,7 +2458,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `unsupported-media-type` */
@@ -2467,7 +2467,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `rate-limited` */
@@ -2476,7 +2476,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `unavailable` */
@@ -2485,12 +2485,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
         };
     };
-    AdminLoginsController_counts: {
+    AdminLogins_counts: {
         parameters: {
             query?: {
                 period?: "day" | "week";
@@ -2506,7 +2506,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["LoginCountsDto"];
+                    "application/json": components["schemas"]["LoginCounts"];
                 };
             };
             /** @description `invalid-request` */
@@ -2515,7 +2515,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `missing-token`, `invalid-token`, `token-expired` */
@@ -2524,7 +2524,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `origin-not-allowed` */
@@ -2533,7 +2533,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `rate-limited` */
@@ -2542,7 +2542,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `unavailable` */
@@ -2551,12 +2551,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
         };
     };
-    AdminPolicyController_describe: {
+    AdminPolicy_describe: {
         parameters: {
             query?: never;
             header?: never;
@@ -2570,7 +2570,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["AdminPolicyDto"];
+                    "application/json": components["schemas"]["AdminPolicy"];
                 };
             };
             /** @description `missing-token`, `invalid-token`, `token-expired` */
@@ -2579,7 +2579,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `origin-not-allowed` */
@@ -2588,7 +2588,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `rate-limited` */
@@ -2597,7 +2597,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `unavailable` */
@@ -2606,12 +2606,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
         };
     };
-    AdminPolicyController_variables: {
+    AdminPolicy_variables: {
         parameters: {
             query?: never;
             header?: never;
@@ -2625,7 +2625,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["PresentVariablesDto"];
+                    "application/json": components["schemas"]["PresentVariables"];
                 };
             };
             /** @description `missing-token`, `invalid-token`, `token-expired` */
@@ -2634,7 +2634,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `origin-not-allowed` */
@@ -2643,7 +2643,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `rate-limited` */
@@ -2652,7 +2652,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `unavailable` */
@@ -2661,12 +2661,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
         };
     };
-    AdminPolicyController_plan: {
+    AdminPolicy_plan: {
         parameters: {
             query?: never;
             header?: never;
@@ -2675,7 +2675,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["PlanRequestDto"];
+                "application/json": components["schemas"]["PlanRequest"];
             };
         };
         responses: {
@@ -2684,7 +2684,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["PlanDto"];
+                    "application/json": components["schemas"]["Plan"];
                 };
             };
             /** @description `invalid-request` */
@@ -2693,7 +2693,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `missing-token`, `invalid-token`, `token-expired` */
@@ -2702,7 +2702,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `origin-not-allowed` */
@@ -2711,7 +2711,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `payload-too-large` */
@@ -2720,7 +2720,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `unsupported-media-type` */
@@ -2729,7 +2729,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `rate-limited` */
@@ -2738,7 +2738,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `unavailable` */
@@ -2747,12 +2747,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
         };
     };
-    AdminProgramsController_list: {
+    AdminPrograms_list: {
         parameters: {
             query?: never;
             header?: never;
@@ -2768,7 +2768,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["AdministeredProgramListDto"];
+                    "application/json": components["schemas"]["AdministeredProgramList"];
                 };
             };
             /** @description `missing-token`, `invalid-token`, `token-expired` */
@@ -2777,7 +2777,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `origin-not-allowed` */
@@ -2786,7 +2786,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `not-found` */
@@ -2795,7 +2795,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `rate-limited` */
@@ -2804,7 +2804,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `unavailable` */
@@ -2813,12 +2813,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
         };
     };
-    AdminProgramsController_end: {
+    AdminPrograms_end: {
         parameters: {
             query?: never;
             header?: never;
@@ -2830,7 +2830,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["ReasonDto"];
+                "application/json": components["schemas"]["Reason"];
             };
         };
         responses: {
@@ -2839,7 +2839,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ActAnswerDto"];
+                    "application/json": components["schemas"]["ActAnswer"];
                 };
             };
             /** @description `invalid-request` */
@@ -2848,7 +2848,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `missing-token`, `invalid-token`, `token-expired` */
@@ -2857,7 +2857,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `admin-role-required`, `origin-not-allowed` */
@@ -2866,7 +2866,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `not-found` */
@@ -2875,7 +2875,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `payload-too-large` */
@@ -2884,7 +2884,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `unsupported-media-type` */
@@ -2893,7 +2893,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `rate-limited` */
@@ -2902,7 +2902,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `unavailable` */
@@ -2911,12 +2911,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
         };
     };
-    AdminProvidersController_overview: {
+    AdminProviders_overview: {
         parameters: {
             query?: never;
             header?: never;
@@ -2930,7 +2930,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["OverviewDto"];
+                    "application/json": components["schemas"]["Overview"];
                 };
             };
             /** @description `missing-token`, `invalid-token`, `token-expired` */
@@ -2939,7 +2939,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `origin-not-allowed` */
@@ -2948,7 +2948,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `rate-limited` */
@@ -2957,7 +2957,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `unavailable` */
@@ -2966,12 +2966,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
         };
     };
-    AdminProvidersController_list: {
+    AdminProviders_list: {
         parameters: {
             query?: never;
             header?: never;
@@ -2985,7 +2985,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["AdminProvidersDto"];
+                    "application/json": components["schemas"]["AdminProviders"];
                 };
             };
             /** @description `missing-token`, `invalid-token`, `token-expired` */
@@ -2994,7 +2994,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `origin-not-allowed` */
@@ -3003,7 +3003,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `rate-limited` */
@@ -3012,7 +3012,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `unavailable` */
@@ -3021,12 +3021,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
         };
     };
-    AdminResourceServersController_list: {
+    AdminResourceServers_list: {
         parameters: {
             query?: never;
             header?: never;
@@ -3040,7 +3040,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["AdminResourceServersDto"];
+                    "application/json": components["schemas"]["AdminResourceServers"];
                 };
             };
             /** @description `missing-token`, `invalid-token`, `token-expired` */
@@ -3049,7 +3049,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `origin-not-allowed` */
@@ -3058,7 +3058,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `rate-limited` */
@@ -3067,7 +3067,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `unavailable` */
@@ -3076,12 +3076,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
         };
     };
-    AdminSignalsController_list: {
+    AdminSignals_list: {
         parameters: {
             query?: never;
             header?: never;
@@ -3095,7 +3095,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["AdminSignalsDto"];
+                    "application/json": components["schemas"]["AdminSignals"];
                 };
             };
             /** @description `missing-token`, `invalid-token`, `token-expired` */
@@ -3104,7 +3104,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `origin-not-allowed` */
@@ -3113,7 +3113,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `rate-limited` */
@@ -3122,7 +3122,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `unavailable` */
@@ -3131,12 +3131,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
         };
     };
-    AdminSignalsController_unmatched: {
+    AdminSignals_unmatched: {
         parameters: {
             query?: {
                 limit?: number;
@@ -3156,7 +3156,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["UnmatchedPageDto"];
+                    "application/json": components["schemas"]["UnmatchedPage"];
                 };
             };
             /** @description `invalid-request` */
@@ -3165,7 +3165,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `missing-token`, `invalid-token`, `token-expired` */
@@ -3174,7 +3174,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `origin-not-allowed` */
@@ -3183,7 +3183,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `not-found` */
@@ -3192,7 +3192,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `rate-limited` */
@@ -3201,7 +3201,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `unavailable` */
@@ -3210,12 +3210,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
         };
     };
-    AdminSignalsController_endRefusal: {
+    AdminSignals_endRefusal: {
         parameters: {
             query?: never;
             header?: never;
@@ -3226,7 +3226,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["RefusedPersonDto"];
+                "application/json": components["schemas"]["RefusedPerson"];
             };
         };
         responses: {
@@ -3235,7 +3235,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ActAnswerDto"];
+                    "application/json": components["schemas"]["ActAnswer"];
                 };
             };
             /** @description `invalid-request` */
@@ -3244,7 +3244,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `missing-token`, `invalid-token`, `token-expired` */
@@ -3253,7 +3253,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `admin-role-required`, `origin-not-allowed` */
@@ -3262,7 +3262,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `not-found` */
@@ -3271,7 +3271,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `payload-too-large` */
@@ -3280,7 +3280,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `unsupported-media-type` */
@@ -3289,7 +3289,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `rate-limited` */
@@ -3298,7 +3298,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `unavailable` */
@@ -3307,7 +3307,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
         };

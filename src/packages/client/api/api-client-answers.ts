@@ -75,19 +75,19 @@ export interface ServerFeatures {
   };
 }
 
-export type Challenge = Readonly<Schemas['ChallengeDto']>;
+export type Challenge = Readonly<Schemas['Challenge']>;
 export type SignedLogin = Readonly<
-  Pick<Schemas['DeviceKeyLoginDto'], 'publicKey' | 'challenge' | 'signature'>
+  Pick<Schemas['DeviceKeyLogin'], 'publicKey' | 'challenge' | 'signature'>
 >;
-export type LoginAnswer = Readonly<Omit<Schemas['LoginAnswerDto'], 'success'>>;
-export type AccountProfile = Readonly<Schemas['AccountProfileDto']>;
-export type AccountSession = Readonly<Schemas['SessionDto']>;
-export type SavedPushToken = Readonly<Schemas['PushTokenDto']>;
-export type Encryption = Readonly<Schemas['EncryptionDto']>;
+export type LoginAnswer = Readonly<Omit<Schemas['LoginAnswer'], 'success'>>;
+export type AccountProfile = Readonly<Schemas['AccountProfile']>;
+export type AccountSession = Readonly<Schemas['Session']>;
+export type SavedPushToken = Readonly<Schemas['PushToken']>;
+export type Encryption = Readonly<Schemas['Encryption']>;
 
 /** The answer of `POST /v2/auth/devices`: poll by `id`, show `userCode`. */
-export type DeviceRequest = Readonly<Schemas['DeviceRequestDto']>;
-export type WaitingDevice = Readonly<Schemas['WaitingDeviceDto']>;
+export type DeviceRequest = Readonly<Schemas['DeviceRequest']>;
+export type WaitingDevice = Readonly<Schemas['WaitingDevice']>;
 /** The state of a device request; the token is returned only once. */
 export type DeviceToken = { readonly state: 'pending' | 'refused' } | ApprovedDevice;
 

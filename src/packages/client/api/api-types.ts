@@ -12,7 +12,7 @@ export interface paths {
             cookie?: never;
         };
         /** The account's live sessions, newest first. */
-        get: operations["SessionsController_list"];
+        get: operations["Sessions_list"];
         put?: never;
         post?: never;
         delete?: never;
@@ -32,11 +32,11 @@ export interface paths {
         put?: never;
         post?: never;
         /** Ends one session at once and everywhere, known or not. */
-        delete: operations["SessionsController_end"];
+        delete: operations["Sessions_end"];
         options?: never;
         head?: never;
         /** Names a session of the account. */
-        patch: operations["SessionsController_rename"];
+        patch: operations["Sessions_rename"];
         trace?: never;
     };
     "/v1/auth/logout": {
@@ -49,7 +49,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Ends this session, at once and everywhere. */
-        post: operations["SessionsController_logOut"];
+        post: operations["Sessions_logOut"];
         delete?: never;
         options?: never;
         head?: never;
@@ -66,7 +66,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Ends every session of the account. */
-        post: operations["SessionsController_logOutEverywhere"];
+        post: operations["Sessions_logOutEverywhere"];
         delete?: never;
         options?: never;
         head?: never;
@@ -83,7 +83,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** A provider reports that a session ended (OpenID Connect Back-Channel Logout 1.0). */
-        post: operations["ProviderSignalsController_logOut"];
+        post: operations["ProviderSignals_logOut"];
         delete?: never;
         options?: never;
         head?: never;
@@ -100,7 +100,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** GitHub reports that a user may have left an organisation, a team or the app. */
-        post: operations["ProviderSignalsController_webhook"];
+        post: operations["ProviderSignals_webhook"];
         delete?: never;
         options?: never;
         head?: never;
@@ -120,7 +120,7 @@ export interface paths {
          * A provider pushes a security event (OpenID Shared Signals Framework 1.0, RFC 8935).
          * @description Refusals have the members `err` and `description` of RFC 8935, 2.3 too.
          */
-        post: operations["SecurityEventsController_receive"];
+        post: operations["SecurityEvents_receive"];
         delete?: never;
         options?: never;
         head?: never;
@@ -140,7 +140,7 @@ export interface paths {
          * A provider ends all sessions of a person (Global Token Revocation, universal logout).
          * @description The token is a signed JWT of the type `global-token-revocation+jwt` with this address as its audience. Each is accepted once.
          */
-        post: operations["UniversalLogoutController_signOut"];
+        post: operations["UniversalLogout_signOut"];
         delete?: never;
         options?: never;
         head?: never;
@@ -155,7 +155,7 @@ export interface paths {
             cookie?: never;
         };
         /** What this server offers right now: clients ask, they never guess. */
-        get: operations["FeaturesController_read"];
+        get: operations["Features_read"];
         put?: never;
         post?: never;
         delete?: never;
@@ -175,7 +175,7 @@ export interface paths {
          * The account and its identities.
          * @description Open to every valid token, whatever the provider policy requires.
          */
-        get: operations["AccountController_profile"];
+        get: operations["Account_profile"];
         put?: never;
         post?: never;
         delete?: never;
@@ -195,7 +195,7 @@ export interface paths {
         put?: never;
         post?: never;
         /** Deletes the account with everything it stores, and revokes its tokens. */
-        delete: operations["AccountController_remove"];
+        delete: operations["Account_remove"];
         options?: never;
         head?: never;
         patch?: never;
@@ -209,10 +209,10 @@ export interface paths {
             cookie?: never;
         };
         /** The settings of an end-to-end encrypted account. */
-        get: operations["AccountSettingsController_read"];
+        get: operations["AccountSettings_read"];
         put?: never;
         /** Writes the settings if their version is still `expectedVersion`; otherwise returns what is stored. */
-        post: operations["AccountSettingsController_write"];
+        post: operations["AccountSettings_write"];
         delete?: never;
         options?: never;
         head?: never;
@@ -227,10 +227,10 @@ export interface paths {
             cookie?: never;
         };
         /** The settings of any account. */
-        get: operations["AccountSettingsController_readV2"];
+        get: operations["AccountSettings_readV2"];
         put?: never;
         /** Writes the settings if their version is still `expectedVersion`; otherwise returns what is stored. */
-        post: operations["AccountSettingsController_writeV2"];
+        post: operations["AccountSettings_writeV2"];
         delete?: never;
         options?: never;
         head?: never;
@@ -245,7 +245,7 @@ export interface paths {
             cookie?: never;
         };
         /** Credentials of connected services. */
-        get: operations["CredentialsController_list"];
+        get: operations["Credentials_list"];
         put?: never;
         post?: never;
         delete?: never;
@@ -262,15 +262,15 @@ export interface paths {
             cookie?: never;
         };
         /** The credentials of one service. */
-        get: operations["CredentialsController_find"];
+        get: operations["Credentials_find"];
         /**
          * Stores the credentials of a service and replaces earlier ones.
          * @description At most 100 services: 1 to 64 of `[A-Za-z0-9._-]`.
          */
-        put: operations["CredentialsController_put"];
+        put: operations["Credentials_put"];
         post?: never;
         /** Removes the credentials of a service, known or not. */
-        delete: operations["CredentialsController_remove"];
+        delete: operations["Credentials_remove"];
         options?: never;
         head?: never;
         patch?: never;
@@ -284,14 +284,14 @@ export interface paths {
             cookie?: never;
         };
         /** How this account's content is encrypted. */
-        get: operations["EncryptionController_read"];
+        get: operations["Encryption_read"];
         put?: never;
         post?: never;
         delete?: never;
         options?: never;
         head?: never;
         /** Changes the encryption mode, while nothing is stored. */
-        patch: operations["EncryptionController_change"];
+        patch: operations["Encryption_change"];
         trace?: never;
     };
     "/v1/account/encryption/migrate": {
@@ -304,7 +304,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Changes the encryption mode and all stored content in one transaction. */
-        post: operations["EncryptionController_migrate"];
+        post: operations["Encryption_migrate"];
         delete?: never;
         options?: never;
         head?: never;
@@ -319,13 +319,13 @@ export interface paths {
             cookie?: never;
         };
         /** The account's saved tokens, newest first. */
-        get: operations["PushTokensController_list"];
+        get: operations["PushTokens_list"];
         put?: never;
         /**
          * Saves a token; saved again, what is given is updated and the rest stays.
          * @description It belongs to the session that saved it last, and is removed when that is ended. The 101st removes the one unused longest.
          */
-        post: operations["PushTokensController_save"];
+        post: operations["PushTokens_save"];
         delete?: never;
         options?: never;
         head?: never;
@@ -343,7 +343,7 @@ export interface paths {
         put?: never;
         post?: never;
         /** Removes a token, known or not. */
-        delete: operations["PushTokensController_remove"];
+        delete: operations["PushTokens_remove"];
         options?: never;
         head?: never;
         patch?: never;
@@ -357,13 +357,13 @@ export interface paths {
             cookie?: never;
         };
         /** The open requests of the account, without their content. */
-        get: operations["RequestsController_list"];
+        get: operations["Requests_list"];
         put?: never;
         /**
          * Asks the person: stores a request that another device of the account answers.
          * @description The same content under the same id again is 200. An account has at most 100 open requests, of 4 MiB together, and a session 25, of 1 MiB.
          */
-        post: operations["RequestsController_ask"];
+        post: operations["Requests_ask"];
         delete?: never;
         options?: never;
         head?: never;
@@ -381,14 +381,14 @@ export interface paths {
          * One request with its answers. With `waitSeconds`, waits for one.
          * @description At most ten waits a session. A wait ends with its session, and early when the server stops: ask again.
          */
-        get: operations["RequestsController_read"];
+        get: operations["Requests_read"];
         put?: never;
         post?: never;
         /**
          * Closes a request with the answer that was taken, or withdraws it.
          * @description For the session that asked. Returns the answers, also those that arrived meanwhile; the first close counts.
          */
-        delete: operations["RequestsController_close"];
+        delete: operations["Requests_close"];
         options?: never;
         head?: never;
         patch?: never;
@@ -407,7 +407,7 @@ export interface paths {
          * Answers a request. The first answer of each session counts, of at most five.
          * @description The same answer again is accepted. A session that holds no key can only deny, and an account without keys as well.
          */
-        post: operations["RequestsController_answer"];
+        post: operations["Requests_answer"];
         delete?: never;
         options?: never;
         head?: never;
@@ -428,7 +428,7 @@ export interface paths {
          * Rejects an answer that does not verify, so that there is room for another one.
          * @description For the session that asked. The session of the answer has had its turn.
          */
-        delete: operations["RequestsController_reject"];
+        delete: operations["Requests_reject"];
         options?: never;
         head?: never;
         patch?: never;
@@ -445,7 +445,7 @@ export interface paths {
          * The process answers.
          * @description Says nothing about its dependencies.
          */
-        get: operations["HealthController_live"];
+        get: operations["Health_live"];
         put?: never;
         post?: never;
         delete?: never;
@@ -462,7 +462,7 @@ export interface paths {
             cookie?: never;
         };
         /** Whether this process should get requests, per dependency. */
-        get: operations["HealthController_ready"];
+        get: operations["Health_ready"];
         put?: never;
         post?: never;
         delete?: never;
@@ -479,7 +479,7 @@ export interface paths {
             cookie?: never;
         };
         /** Begins connecting a certificate in a browser: the address that requests it. */
-        get: operations["CertificateConnectController_start"];
+        get: operations["CertificateConnect_start"];
         put?: never;
         post?: never;
         delete?: never;
@@ -496,7 +496,7 @@ export interface paths {
             cookie?: never;
         };
         /** Reads the certificate of a browser: redirects to the return address. */
-        get: operations["CertificateConnectController_complete"];
+        get: operations["CertificateConnect_complete"];
         put?: never;
         post?: never;
         delete?: never;
@@ -515,12 +515,12 @@ export interface paths {
         get?: never;
         put?: never;
         /** Connects the certificate of this connection, or of a `code`. */
-        post: operations["CertificateConnectController_connect"];
+        post: operations["CertificateConnect_connect"];
         /**
          * Unlinks the certificate, linked or not.
          * @description Where a certificate is required, access ends at once, everywhere.
          */
-        delete: operations["CertificateConnectController_disconnect"];
+        delete: operations["CertificateConnect_disconnect"];
         options?: never;
         head?: never;
         patch?: never;
@@ -536,7 +536,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Login with the client certificate of this connection. */
-        post: operations["CertificateLoginController_logIn"];
+        post: operations["CertificateLogin_logIn"];
         delete?: never;
         options?: never;
         head?: never;
@@ -551,7 +551,7 @@ export interface paths {
             cookie?: never;
         };
         /** Begins a login in a browser: redirects to the address that requests its certificate. */
-        get: operations["CertificateLoginController_start"];
+        get: operations["CertificateLogin_start"];
         put?: never;
         post?: never;
         delete?: never;
@@ -568,7 +568,7 @@ export interface paths {
             cookie?: never;
         };
         /** Ends a login in a browser: redirects to the return address. */
-        get: operations["CertificateLoginController_complete"];
+        get: operations["CertificateLogin_complete"];
         put?: never;
         post?: never;
         delete?: never;
@@ -587,7 +587,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Exchanges a code for a token, once. */
-        post: operations["CertificateLoginController_claim"];
+        post: operations["CertificateLogin_claim"];
         delete?: never;
         options?: never;
         head?: never;
@@ -604,7 +604,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** A challenge to sign: valid for 60 seconds and one login. */
-        post: operations["DeviceKeyController_challenge"];
+        post: operations["DeviceKey_challenge"];
         delete?: never;
         options?: never;
         head?: never;
@@ -621,7 +621,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Signs in with a device key, or signs up. */
-        post: operations["DeviceKeyController_logIn"];
+        post: operations["DeviceKey_logIn"];
         delete?: never;
         options?: never;
         head?: never;
@@ -638,7 +638,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Requests to be added to an account; valid for ten minutes. */
-        post: operations["DevicesController_request"];
+        post: operations["Devices_request"];
         delete?: never;
         options?: never;
         head?: never;
@@ -653,11 +653,11 @@ export interface paths {
             cookie?: never;
         };
         /** The waiting device with this user code. */
-        get: operations["DevicesController_find"];
+        get: operations["Devices_find"];
         put?: never;
         post?: never;
         /** Refuses a device. */
-        delete: operations["DevicesController_refuse"];
+        delete: operations["Devices_refuse"];
         options?: never;
         head?: never;
         patch?: never;
@@ -673,7 +673,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Adds a device to the account, while the approving session is active. */
-        post: operations["DevicesController_approve"];
+        post: operations["Devices_approve"];
         delete?: never;
         options?: never;
         head?: never;
@@ -690,7 +690,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** The device's own token, once it was approved. */
-        post: operations["DevicesController_claim"];
+        post: operations["Devices_claim"];
         delete?: never;
         options?: never;
         head?: never;
@@ -705,7 +705,7 @@ export interface paths {
             cookie?: never;
         };
         /** Begins linking an identity to this account: the address to open, for 10 minutes. */
-        get: operations["ConnectController_start"];
+        get: operations["Connect_start"];
         put?: never;
         post?: never;
         delete?: never;
@@ -724,7 +724,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Links the identity of a `pending`. */
-        post: operations["ConnectController_finalize"];
+        post: operations["Connect_finalize"];
         delete?: never;
         options?: never;
         head?: never;
@@ -745,7 +745,7 @@ export interface paths {
          * Unlinks an identity, linked or not.
          * @description Where the provider is required, access ends at once, everywhere.
          */
-        delete: operations["ConnectController_unlink"];
+        delete: operations["Connect_unlink"];
         options?: never;
         head?: never;
         patch?: never;
@@ -759,7 +759,7 @@ export interface paths {
             cookie?: never;
         };
         /** The redirect URI of the provider; redirects to the client with an answer or an error. */
-        get: operations["ProviderCallbackController_callback"];
+        get: operations["ProviderCallback_callback"];
         put?: never;
         post?: never;
         delete?: never;
@@ -779,7 +779,7 @@ export interface paths {
          * The public keys with which this server signs its client assertions (RFC 7523).
          * @description For the registration of the client at the provider (`jwks_uri`).
          */
-        get: operations["ProviderCallbackController_keys"];
+        get: operations["ProviderCallback_keys"];
         put?: never;
         post?: never;
         delete?: never;
@@ -798,7 +798,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Drops a login at the wish of the person; sends nothing to a program. */
-        post: operations["ProviderCallbackController_cancel"];
+        post: operations["ProviderCallback_cancel"];
         delete?: never;
         options?: never;
         head?: never;
@@ -813,7 +813,7 @@ export interface paths {
             cookie?: never;
         };
         /** Begins a login: the address to open, for 10 minutes. */
-        get: operations["ProviderLoginController_start"];
+        get: operations["ProviderLogin_start"];
         put?: never;
         post?: never;
         delete?: never;
@@ -832,7 +832,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Finishes a login with a device key: signs up, signs in, or links the identity. */
-        post: operations["ProviderLoginController_finalize"];
+        post: operations["ProviderLogin_finalize"];
         delete?: never;
         options?: never;
         head?: never;
@@ -849,7 +849,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Finishes a login without a device key: signs in, or makes an account that the server can read. */
-        post: operations["ProviderLoginController_finalizeKeyless"];
+        post: operations["ProviderLogin_finalizeKeyless"];
         delete?: never;
         options?: never;
         head?: never;
@@ -866,7 +866,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** The person that a pending login proved; finishes nothing. */
-        post: operations["ProviderLoginController_describe"];
+        post: operations["ProviderLogin_describe"];
         delete?: never;
         options?: never;
         head?: never;
@@ -884,7 +884,7 @@ export interface paths {
         put?: never;
         post?: never;
         /** Drops a pending login, existing or not. */
-        delete: operations["ProviderLoginController_drop"];
+        delete: operations["ProviderLogin_drop"];
         options?: never;
         head?: never;
         patch?: never;
@@ -894,13 +894,13 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
-        SessionClientDto: {
+        SessionClient: {
             /** @example Firefox on Linux */
             name: string | null;
             /** @example web */
             platform: string | null;
         };
-        SessionDto: {
+        Session: {
             /** @example 90c1a7de-3f0b-4c53-9f0e-6f1d2c3b4a59 */
             id: string;
             /**
@@ -924,7 +924,7 @@ export interface components {
              */
             method: string;
             /** @description What the client said of itself at login. */
-            client: components["schemas"]["SessionClientDto"];
+            client: components["schemas"]["SessionClient"];
             /**
              * @description Where the login came from.
              * @example 192.0.2.7
@@ -933,19 +933,19 @@ export interface components {
             /** @description Whether it is the session of this request. */
             current: boolean;
         };
-        SessionListDto: {
+        SessionList: {
             /** @description Newest first. */
-            sessions: components["schemas"]["SessionDto"][];
+            sessions: components["schemas"]["Session"][];
         };
-        RenameSessionDto: {
+        RenameSession: {
             /** @description Printable characters. */
             name: string;
         };
-        SuccessDto: {
+        Success: {
             /** @enum {boolean} */
             success: true;
         };
-        EligibilityDto: {
+        Eligibility: {
             /** @enum {string} */
             status: "unknown" | "eligible" | "ineligible";
             reason: string | null;
@@ -960,19 +960,19 @@ export interface components {
              */
             nextCheckAt: number | null;
         };
-        IdentityDto: {
+        Identity: {
             /** @example github */
             provider: string;
             /** @example ada */
             login: string | null;
-            eligibility: components["schemas"]["EligibilityDto"];
+            eligibility: components["schemas"]["Eligibility"];
             /**
              * @description Unix milliseconds.
              * @example 1769860800000
              */
             connectedAt: number;
         };
-        AccountProfileDto: {
+        AccountProfile: {
             /** @example 5b6d0800-67cb-4400-8b82-b5408e1ee2fd */
             id: string;
             /**
@@ -984,20 +984,20 @@ export interface components {
             keyMode: "keyed" | "keyless";
             /** @enum {string} */
             encryptionMode: "e2ee" | "plain";
-            identities: components["schemas"]["IdentityDto"][];
+            identities: components["schemas"]["Identity"][];
         };
-        SettingsDto: {
+        Settings: {
             /** @description Encrypted by the client. */
             settings: string | null;
             /** @description 0 = never written. */
             settingsVersion: number;
         };
-        WriteSettingsDto: {
+        WriteSettings: {
             /** @description Encrypted by the client. */
             settings: string | null;
             expectedVersion: number;
         };
-        SettingsWrittenDto: {
+        SettingsWritten: {
             success: boolean;
             version?: number;
             /** @enum {string} */
@@ -1005,7 +1005,7 @@ export interface components {
             currentVersion?: number;
             currentSettings?: string | null;
         };
-        SettingsV2Dto: {
+        SettingsV2: {
             content: ({
                 [key: string]: unknown;
             } & ({
@@ -1021,7 +1021,7 @@ export interface components {
             /** @description 0 = never written. */
             version: number;
         };
-        WriteSettingsV2Dto: {
+        WriteSettingsV2: {
             content: ({
                 [key: string]: unknown;
             } & ({
@@ -1036,7 +1036,7 @@ export interface components {
             })) | null;
             expectedVersion: number;
         };
-        SettingsV2WrittenDto: {
+        SettingsV2Written: {
             success: boolean;
             version?: number;
             /** @enum {string} */
@@ -1055,7 +1055,7 @@ export interface components {
                 v: unknown;
             })) | null;
         };
-        CredentialDto: {
+        Credential: {
             service: string;
             content: {
                 [key: string]: unknown;
@@ -1075,11 +1075,11 @@ export interface components {
              */
             updatedAt: number;
         };
-        CredentialListDto: {
+        CredentialList: {
             /** @description By service. */
-            credentials: components["schemas"]["CredentialDto"][];
+            credentials: components["schemas"]["Credential"][];
         };
-        PutCredentialDto: {
+        PutCredential: {
             content: {
                 [key: string]: unknown;
             } & ({
@@ -1093,7 +1093,7 @@ export interface components {
                 v: unknown;
             });
         };
-        EncryptionDto: {
+        Encryption: {
             /** @enum {string} */
             mode: "e2ee" | "plain";
             /**
@@ -1102,11 +1102,11 @@ export interface components {
              */
             updatedAt: number;
         };
-        ChangeEncryptionDto: {
+        ChangeEncryption: {
             /** @enum {string} */
             mode: "e2ee" | "plain";
         };
-        MigratedCredentialDto: {
+        MigratedCredential: {
             service: string;
             content: {
                 [key: string]: unknown;
@@ -1121,7 +1121,7 @@ export interface components {
                 v: unknown;
             });
         };
-        MigrateEncryptionDto: {
+        MigrateEncryption: {
             /** @enum {string} */
             toMode: "e2ee" | "plain";
             expectedSettingsVersion: number;
@@ -1138,9 +1138,9 @@ export interface components {
                 v: unknown;
             })) | null;
             /** @description Those of every service that has some. */
-            credentials: components["schemas"]["MigratedCredentialDto"][];
+            credentials: components["schemas"]["MigratedCredential"][];
         };
-        MigratedDto: {
+        Migrated: {
             success: boolean;
             /** @enum {string} */
             mode?: "e2ee" | "plain";
@@ -1166,7 +1166,7 @@ export interface components {
                 v: unknown;
             })) | null;
         };
-        PushTokenDto: {
+        PushToken: {
             id: string;
             /** @example ExponentPushToken[abcdefghijklmnop] */
             token: string;
@@ -1187,11 +1187,11 @@ export interface components {
              */
             updatedAt: number;
         };
-        PushTokenListDto: {
+        PushTokenList: {
             /** @description Newest first. */
-            tokens: components["schemas"]["PushTokenDto"][];
+            tokens: components["schemas"]["PushToken"][];
         };
-        SavePushTokenDto: {
+        SavePushToken: {
             /**
              * @description 1 to 1024 printable characters.
              * @example ExponentPushToken[abcdefghijklmnop]
@@ -1210,7 +1210,7 @@ export interface components {
             /** @example android */
             platform?: string | null;
         };
-        NewRequestDto: {
+        NewRequest: {
             /**
              * @description 128 random bits in base64url (22 characters), drawn for this request.
              * @example q83vEjRWeJCrze8SNFZ4kA
@@ -1226,7 +1226,7 @@ export interface components {
              */
             expiresAt?: number;
         };
-        RequestDto: {
+        Request: {
             /** @example q83vEjRWeJCrze8SNFZ4kA */
             id: string;
             /** @enum {string} */
@@ -1252,7 +1252,7 @@ export interface components {
              */
             sessionId: string;
         };
-        RequestSummaryDto: {
+        RequestSummary: {
             /** @example q83vEjRWeJCrze8SNFZ4kA */
             id: string;
             /**
@@ -1273,11 +1273,11 @@ export interface components {
             /** @description Number of its answers. */
             answers: number;
         };
-        RequestListDto: {
+        RequestList: {
             /** @description Oldest first. */
-            requests: components["schemas"]["RequestSummaryDto"][];
+            requests: components["schemas"]["RequestSummary"][];
         };
-        AnswerDto: {
+        Answer: {
             /**
              * @description The session that answered.
              * @example 90c1a7de-3f0b-4c53-9f0e-6f1d2c3b4a59
@@ -1298,7 +1298,7 @@ export interface components {
              */
             deny?: true;
         };
-        AnsweredRequestDto: {
+        AnsweredRequest: {
             /** @example q83vEjRWeJCrze8SNFZ4kA */
             id: string;
             /** @enum {string} */
@@ -1324,13 +1324,13 @@ export interface components {
              */
             sessionId: string;
             /** @description Those that the asking session has not rejected, the first one first. */
-            answers: components["schemas"]["AnswerDto"][];
+            answers: components["schemas"]["Answer"][];
             /** @description Sealed by the client; opaque to the server. Absent once the request is closed. */
             sealed?: string;
             /** @description In place of `sealed`: any JSON value. */
             content?: Record<string, never>;
         };
-        NewAnswerDto: {
+        NewAnswer: {
             /** @description Sealed by the client; opaque to the server. */
             sealed?: string;
             /**
@@ -1339,28 +1339,28 @@ export interface components {
              */
             deny?: true;
         };
-        LivenessDto: {
+        Liveness: {
             /** @enum {string} */
             status: "alive";
         };
-        ReadinessDto: {
+        Readiness: {
             /** @enum {string} */
             status: "ready";
             dependencies: {
                 [key: string]: string;
             };
         };
-        ConnectStartDto: {
+        ConnectStart: {
             /** @description To open in the browser, within 10 minutes: absolute, or relative to this address. */
             url: string;
         };
-        ConnectCertificateDto: {
+        ConnectCertificate: {
             /** @description The `code` of the return address. Default: the certificate of this connection. */
             code?: string;
             /** @description The secret whose hash the connection began with. */
             proof?: string;
         };
-        ClientDto: {
+        Client: {
             /**
              * @description For a person.
              * @example Firefox on Linux
@@ -1371,10 +1371,10 @@ export interface components {
             /** @description Ends the session after this time, if the server would not end it earlier. */
             sessionSeconds?: number;
         };
-        LoginClientDto: {
-            client?: components["schemas"]["ClientDto"];
+        LoginClient: {
+            client?: components["schemas"]["Client"];
         };
-        LoginAnswerDto: {
+        LoginAnswer: {
             /** @enum {boolean} */
             success: true;
             /**
@@ -1387,14 +1387,14 @@ export interface components {
             /** @description Whether this login made the account. */
             created: boolean;
         };
-        ClaimDto: {
-            client?: components["schemas"]["ClientDto"];
+        Claim: {
+            client?: components["schemas"]["Client"];
             /** @description The `code` of the return address. */
             code: string;
             /** @description The secret whose hash the login began with. */
             proof?: string;
         };
-        ChallengeDto: {
+        Challenge: {
             /**
              * @description Sign its bytes. base64.
              * @example 3q2+7wAAAABpfd0A2m9vdGhlciByYW5kb20gYnl0ZXM=
@@ -1406,8 +1406,8 @@ export interface components {
              */
             expiresAt: number;
         };
-        DeviceKeyLoginDto: {
-            client?: components["schemas"]["ClientDto"];
+        DeviceKeyLogin: {
+            client?: components["schemas"]["Client"];
             /**
              * @description Raw 32-byte Ed25519 key, base64, standard or url-safe, padded or not.
              * @example 11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=
@@ -1431,8 +1431,8 @@ export interface components {
              */
             invitation?: string | null;
         };
-        RequestDeviceDto: {
-            client?: components["schemas"]["ClientDto"];
+        RequestDevice: {
+            client?: components["schemas"]["Client"];
             /**
              * @description The version of adding a device.
              * @enum {number}
@@ -1449,7 +1449,7 @@ export interface components {
              */
             proofHash: string;
         };
-        DeviceRequestDto: {
+        DeviceRequest: {
             /**
              * @description The version of adding a device.
              * @enum {number}
@@ -1471,7 +1471,7 @@ export interface components {
             /** @description The interval between two requests for the token. */
             intervalSeconds: number;
         };
-        WaitingDeviceDto: {
+        WaitingDevice: {
             /**
              * @description The version of adding a device.
              * @enum {number}
@@ -1486,7 +1486,7 @@ export interface components {
              */
             publicKey: string;
             /** @description Sent by the device, not verified. */
-            client: components["schemas"]["SessionClientDto"];
+            client: components["schemas"]["SessionClient"];
             /**
              * @description The address of the device.
              * @example 192.0.2.7
@@ -1498,16 +1498,16 @@ export interface components {
              */
             createdAt: number;
         };
-        ApproveDeviceDto: {
+        ApproveDevice: {
             /** @description The account, sealed to the device (RFC 9180), `enc || ct`: up to 1 KiB in unpadded base64url. */
             sealed: string;
         };
-        ClaimDeviceDto: {
-            client?: components["schemas"]["ClientDto"];
+        ClaimDevice: {
+            client?: components["schemas"]["Client"];
             /** @description The secret whose hash the device sent first. */
             proof: string;
         };
-        DeviceTokenDto: {
+        DeviceToken: {
             /** @enum {string} */
             state: "pending" | "approved" | "refused";
             /**
@@ -1523,21 +1523,21 @@ export interface components {
             /** @description With `approved`: the account that the approving device sealed. */
             sealed?: string;
         };
-        StartAnswerDto: {
+        StartAnswer: {
             /** @description To open in the browser. */
             url: string;
         };
-        ConnectFinalizeDto: {
+        ConnectFinalize: {
             /** @description The `pending` of the return address. */
             pending: string;
         };
-        KeySetDto: {
+        KeySet: {
             keys: {
                 [key: string]: unknown;
             }[];
         };
-        FinalizeDto: {
-            client?: components["schemas"]["ClientDto"];
+        Finalize: {
+            client?: components["schemas"]["Client"];
             /**
              * @description Raw 32-byte Ed25519 key, base64, standard or url-safe, padded or not.
              * @example 11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=
@@ -1565,20 +1565,20 @@ export interface components {
             /** @description The secret whose hash the login began with. */
             proof?: string;
         };
-        FinalizeKeylessDto: {
-            client?: components["schemas"]["ClientDto"];
+        FinalizeKeyless: {
+            client?: components["schemas"]["Client"];
             /** @description The `pending` of the return address. */
             pending: string;
             /** @description The secret whose hash the login began with. */
             proof: string;
         };
-        PendingProofDto: {
+        PendingProof: {
             /** @description The `pending` of the return address. */
             pending: string;
             /** @description The secret whose hash the login began with. */
             proof: string;
         };
-        PendingIdentityDto: {
+        PendingIdentity: {
             /**
              * @description The person's login name at the provider; null if the provider names none.
              * @example ada
@@ -1590,12 +1590,12 @@ export interface components {
          * @enum {string}
          */
         ErrorCode: "invalid-request" | "invalid-public-key" | "invalid-target" | "unsupported-grant-type" | "invalid-scope" | "invalid-pending" | "invalid-proof" | "invalid-return-to" | "content-mode-mismatch" | "plain-account-requires-settings-v2" | "oauth-not-configured" | "missing-token" | "invalid-token" | "token-expired" | "token-revoked" | "invalid-client" | "invalid-signature" | "challenge-required" | "challenge-expired" | "mtls-required" | "invalid-code" | "fresh-login-required" | "invalid-grant" | "invalid-redirect" | "unsupported-client-authentication" | "unsupported-response-type" | "interaction-required" | "unsupported-token-type" | "insufficient-scope" | "signup-disabled" | "invitation-invalid" | "provider-required" | "not-eligible" | "admin-role-required" | "account-disabled" | "signup-provider-disabled" | "keyless-disabled" | "e2ee-required" | "encrypted-writes-disabled" | "plaintext-writes-disabled" | "account-optout-disabled" | "origin-not-allowed" | "key-challenge-disabled" | "not-found" | "unsupported-provider" | "provider-already-linked" | "last-identity" | "restore-required" | "already-answered" | "request-expired" | "request-id-used" | "too-many-open-requests" | "too-many-streams" | "request-changed" | "migration-required" | "payload-too-large" | "unsupported-media-type" | "sessions-remain" | "rate-limited" | "internal" | "unavailable";
-        ErrorDetailDto: {
+        ErrorDetail: {
             /** @description The field the message is about. */
             path: string;
             message: string;
         };
-        ErrorDto: {
+        Error: {
             statusCode: number;
             /** @description For programs. */
             code: components["schemas"]["ErrorCode"];
@@ -1613,7 +1613,7 @@ export interface components {
              * @example 5b6d0800-67cb-4400-8b82-b5408e1ee2fd
              */
             accountId?: string;
-            details?: components["schemas"]["ErrorDetailDto"][];
+            details?: components["schemas"]["ErrorDetail"][];
             requestId?: string;
         };
     };
@@ -1625,7 +1625,7 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
-    SessionsController_list: {
+    Sessions_list: {
         parameters: {
             query?: never;
             header?: never;
@@ -1639,7 +1639,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["SessionListDto"];
+                    "application/json": components["schemas"]["SessionList"];
                 };
             };
             /** @description `missing-token`, `invalid-token`, `token-expired`, `token-revoked` */
@@ -1648,7 +1648,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `provider-required`, `not-eligible`, `account-disabled` */
@@ -1657,7 +1657,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `rate-limited` */
@@ -1666,7 +1666,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `unavailable` */
@@ -1675,12 +1675,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
         };
     };
-    SessionsController_end: {
+    Sessions_end: {
         parameters: {
             query?: never;
             header?: never;
@@ -1696,7 +1696,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["SuccessDto"];
+                    "application/json": components["schemas"]["Success"];
                 };
             };
             /** @description `invalid-request` */
@@ -1705,7 +1705,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `missing-token`, `invalid-token`, `token-expired`, `token-revoked` */
@@ -1714,7 +1714,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `provider-required`, `not-eligible`, `account-disabled` */
@@ -1723,7 +1723,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `payload-too-large` */
@@ -1732,7 +1732,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `unsupported-media-type` */
@@ -1741,7 +1741,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `rate-limited` */
@@ -1750,7 +1750,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `unavailable` */
@@ -1759,12 +1759,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
         };
     };
-    SessionsController_rename: {
+    Sessions_rename: {
         parameters: {
             query?: never;
             header?: never;
@@ -1775,7 +1775,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["RenameSessionDto"];
+                "application/json": components["schemas"]["RenameSession"];
             };
         };
         responses: {
@@ -1784,7 +1784,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["SuccessDto"];
+                    "application/json": components["schemas"]["Success"];
                 };
             };
             /** @description `invalid-request` */
@@ -1793,7 +1793,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `missing-token`, `invalid-token`, `token-expired`, `token-revoked` */
@@ -1802,7 +1802,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `provider-required`, `not-eligible`, `account-disabled` */
@@ -1811,7 +1811,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `not-found` */
@@ -1820,7 +1820,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `payload-too-large` */
@@ -1829,7 +1829,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `unsupported-media-type` */
@@ -1838,7 +1838,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `rate-limited` */
@@ -1847,7 +1847,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `unavailable` */
@@ -1856,12 +1856,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
         };
     };
-    SessionsController_logOut: {
+    Sessions_logOut: {
         parameters: {
             query?: never;
             header?: never;
@@ -1875,7 +1875,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["SuccessDto"];
+                    "application/json": components["schemas"]["Success"];
                 };
             };
             /** @description `invalid-request` */
@@ -1884,7 +1884,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `missing-token`, `invalid-token`, `token-expired`, `token-revoked` */
@@ -1893,7 +1893,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `account-disabled` */
@@ -1902,7 +1902,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `payload-too-large` */
@@ -1911,7 +1911,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `unsupported-media-type` */
@@ -1920,7 +1920,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `rate-limited` */
@@ -1929,7 +1929,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `unavailable` */
@@ -1938,12 +1938,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
         };
     };
-    SessionsController_logOutEverywhere: {
+    Sessions_logOutEverywhere: {
         parameters: {
             query?: never;
             header?: never;
@@ -1957,7 +1957,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["SuccessDto"];
+                    "application/json": components["schemas"]["Success"];
                 };
             };
             /** @description `invalid-request` */
@@ -1966,7 +1966,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `missing-token`, `invalid-token`, `token-expired`, `token-revoked` */
@@ -1975,7 +1975,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `account-disabled` */
@@ -1984,7 +1984,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `payload-too-large` */
@@ -1993,7 +1993,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `unsupported-media-type` */
@@ -2002,7 +2002,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `rate-limited` */
@@ -2011,7 +2011,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `unavailable` */
@@ -2020,12 +2020,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
         };
     };
-    ProviderSignalsController_logOut: {
+    ProviderSignals_logOut: {
         parameters: {
             query?: never;
             header?: never;
@@ -2054,7 +2054,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `not-found` */
@@ -2063,7 +2063,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `payload-too-large` */
@@ -2072,7 +2072,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `unsupported-media-type` */
@@ -2081,7 +2081,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `rate-limited` */
@@ -2090,7 +2090,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `unavailable` */
@@ -2099,12 +2099,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
         };
     };
-    ProviderSignalsController_webhook: {
+    ProviderSignals_webhook: {
         parameters: {
             query?: never;
             header?: never;
@@ -2122,7 +2122,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["SuccessDto"];
+                    "application/json": components["schemas"]["Success"];
                 };
             };
             /** @description `invalid-request` */
@@ -2131,7 +2131,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `invalid-signature` */
@@ -2140,7 +2140,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `not-found` */
@@ -2149,7 +2149,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `payload-too-large` */
@@ -2158,7 +2158,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `unsupported-media-type` */
@@ -2167,7 +2167,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `rate-limited` */
@@ -2176,7 +2176,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `unavailable` */
@@ -2185,12 +2185,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
         };
     };
-    SecurityEventsController_receive: {
+    SecurityEvents_receive: {
         parameters: {
             query?: never;
             header?: never;
@@ -2217,7 +2217,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `invalid-token` */
@@ -2226,7 +2226,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `not-found` */
@@ -2235,7 +2235,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `payload-too-large` */
@@ -2244,7 +2244,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `unsupported-media-type` */
@@ -2253,7 +2253,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `rate-limited` */
@@ -2262,7 +2262,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `unavailable` */
@@ -2271,12 +2271,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
         };
     };
-    UniversalLogoutController_signOut: {
+    UniversalLogout_signOut: {
         parameters: {
             query?: never;
             header?: never;
@@ -2309,7 +2309,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `missing-token`, `invalid-token` */
@@ -2318,7 +2318,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `insufficient-scope` */
@@ -2327,7 +2327,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `not-found` */
@@ -2336,7 +2336,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `payload-too-large` */
@@ -2345,7 +2345,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `unsupported-media-type` */
@@ -2354,7 +2354,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `sessions-remain` */
@@ -2363,7 +2363,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `rate-limited` */
@@ -2372,7 +2372,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `unavailable` */
@@ -2381,12 +2381,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
         };
     };
-    FeaturesController_read: {
+    Features_read: {
         parameters: {
             query?: never;
             header?: never;
@@ -2416,7 +2416,7 @@ export interface operations {
             };
         };
     };
-    AccountController_profile: {
+    Account_profile: {
         parameters: {
             query?: never;
             header?: never;
@@ -2430,7 +2430,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["AccountProfileDto"];
+                    "application/json": components["schemas"]["AccountProfile"];
                 };
             };
             /** @description `missing-token`, `invalid-token`, `token-expired`, `token-revoked` */
@@ -2439,7 +2439,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `account-disabled` */
@@ -2448,7 +2448,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `rate-limited` */
@@ -2457,7 +2457,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `unavailable` */
@@ -2466,12 +2466,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
         };
     };
-    AccountController_remove: {
+    Account_remove: {
         parameters: {
             query?: never;
             header?: never;
@@ -2485,7 +2485,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["SuccessDto"];
+                    "application/json": components["schemas"]["Success"];
                 };
             };
             /** @description `invalid-request` */
@@ -2494,7 +2494,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `missing-token`, `invalid-token`, `token-expired`, `token-revoked` */
@@ -2503,7 +2503,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `fresh-login-required`, `provider-required`, `not-eligible`, `account-disabled` */
@@ -2512,7 +2512,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `payload-too-large` */
@@ -2521,7 +2521,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `unsupported-media-type` */
@@ -2530,7 +2530,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `rate-limited` */
@@ -2539,7 +2539,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `unavailable` */
@@ -2548,12 +2548,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
         };
     };
-    AccountSettingsController_read: {
+    AccountSettings_read: {
         parameters: {
             query?: never;
             header?: never;
@@ -2567,7 +2567,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["SettingsDto"];
+                    "application/json": components["schemas"]["Settings"];
                 };
             };
             /** @description `plain-account-requires-settings-v2` */
@@ -2576,7 +2576,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `missing-token`, `invalid-token`, `token-expired`, `token-revoked` */
@@ -2585,7 +2585,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `provider-required`, `not-eligible`, `account-disabled` */
@@ -2594,7 +2594,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `rate-limited` */
@@ -2603,7 +2603,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `unavailable` */
@@ -2612,12 +2612,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
         };
     };
-    AccountSettingsController_write: {
+    AccountSettings_write: {
         parameters: {
             query?: never;
             header?: never;
@@ -2626,7 +2626,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["WriteSettingsDto"];
+                "application/json": components["schemas"]["WriteSettings"];
             };
         };
         responses: {
@@ -2635,7 +2635,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["SettingsWrittenDto"];
+                    "application/json": components["schemas"]["SettingsWritten"];
                 };
             };
             /** @description `invalid-request`, `plain-account-requires-settings-v2` */
@@ -2644,7 +2644,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `missing-token`, `invalid-token`, `token-expired`, `token-revoked` */
@@ -2653,7 +2653,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `provider-required`, `not-eligible`, `account-disabled`, `encrypted-writes-disabled` */
@@ -2662,7 +2662,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `payload-too-large` */
@@ -2671,7 +2671,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `unsupported-media-type` */
@@ -2680,7 +2680,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `rate-limited` */
@@ -2689,7 +2689,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `unavailable` */
@@ -2698,12 +2698,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
         };
     };
-    AccountSettingsController_readV2: {
+    AccountSettings_readV2: {
         parameters: {
             query?: never;
             header?: never;
@@ -2717,7 +2717,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["SettingsV2Dto"];
+                    "application/json": components["schemas"]["SettingsV2"];
                 };
             };
             /** @description `missing-token`, `invalid-token`, `token-expired`, `token-revoked` */
@@ -2726,7 +2726,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `provider-required`, `not-eligible`, `account-disabled` */
@@ -2735,7 +2735,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `rate-limited` */
@@ -2744,7 +2744,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `unavailable` */
@@ -2753,12 +2753,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
         };
     };
-    AccountSettingsController_writeV2: {
+    AccountSettings_writeV2: {
         parameters: {
             query?: never;
             header?: never;
@@ -2767,7 +2767,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["WriteSettingsV2Dto"];
+                "application/json": components["schemas"]["WriteSettingsV2"];
             };
         };
         responses: {
@@ -2776,7 +2776,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["SettingsV2WrittenDto"];
+                    "application/json": components["schemas"]["SettingsV2Written"];
                 };
             };
             /** @description `invalid-request`, `content-mode-mismatch` */
@@ -2785,7 +2785,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `missing-token`, `invalid-token`, `token-expired`, `token-revoked` */
@@ -2794,7 +2794,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `provider-required`, `not-eligible`, `account-disabled`, `encrypted-writes-disabled`, `plaintext-writes-disabled` */
@@ -2803,7 +2803,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `payload-too-large` */
@@ -2812,7 +2812,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `unsupported-media-type` */
@@ -2821,7 +2821,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `rate-limited` */
@@ -2830,7 +2830,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `unavailable` */
@@ -2839,12 +2839,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
         };
     };
-    CredentialsController_list: {
+    Credentials_list: {
         parameters: {
             query?: never;
             header?: never;
@@ -2858,7 +2858,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["CredentialListDto"];
+                    "application/json": components["schemas"]["CredentialList"];
                 };
             };
             /** @description `missing-token`, `invalid-token`, `token-expired`, `token-revoked` */
@@ -2867,7 +2867,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `provider-required`, `not-eligible`, `account-disabled` */
@@ -2876,7 +2876,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `rate-limited` */
@@ -2885,7 +2885,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `unavailable` */
@@ -2894,12 +2894,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
         };
     };
-    CredentialsController_find: {
+    Credentials_find: {
         parameters: {
             query?: never;
             header?: never;
@@ -2915,7 +2915,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["CredentialDto"];
+                    "application/json": components["schemas"]["Credential"];
                 };
             };
             /** @description `invalid-request` */
@@ -2924,7 +2924,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `missing-token`, `invalid-token`, `token-expired`, `token-revoked` */
@@ -2933,7 +2933,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `provider-required`, `not-eligible`, `account-disabled` */
@@ -2942,7 +2942,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `not-found` */
@@ -2951,7 +2951,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `rate-limited` */
@@ -2960,7 +2960,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `unavailable` */
@@ -2969,12 +2969,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
         };
     };
-    CredentialsController_put: {
+    Credentials_put: {
         parameters: {
             query?: never;
             header?: never;
@@ -2985,7 +2985,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["PutCredentialDto"];
+                "application/json": components["schemas"]["PutCredential"];
             };
         };
         responses: {
@@ -2994,7 +2994,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["SuccessDto"];
+                    "application/json": components["schemas"]["Success"];
                 };
             };
             /** @description `invalid-request`, `content-mode-mismatch` */
@@ -3003,7 +3003,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `missing-token`, `invalid-token`, `token-expired`, `token-revoked` */
@@ -3012,7 +3012,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `provider-required`, `not-eligible`, `account-disabled`, `encrypted-writes-disabled`, `plaintext-writes-disabled` */
@@ -3021,7 +3021,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `payload-too-large` */
@@ -3030,7 +3030,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `unsupported-media-type` */
@@ -3039,7 +3039,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `rate-limited` */
@@ -3048,7 +3048,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `unavailable` */
@@ -3057,12 +3057,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
         };
     };
-    CredentialsController_remove: {
+    Credentials_remove: {
         parameters: {
             query?: never;
             header?: never;
@@ -3078,7 +3078,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["SuccessDto"];
+                    "application/json": components["schemas"]["Success"];
                 };
             };
             /** @description `invalid-request` */
@@ -3087,7 +3087,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `missing-token`, `invalid-token`, `token-expired`, `token-revoked` */
@@ -3096,7 +3096,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `provider-required`, `not-eligible`, `account-disabled` */
@@ -3105,7 +3105,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `payload-too-large` */
@@ -3114,7 +3114,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `unsupported-media-type` */
@@ -3123,7 +3123,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `rate-limited` */
@@ -3132,7 +3132,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `unavailable` */
@@ -3141,12 +3141,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
         };
     };
-    EncryptionController_read: {
+    Encryption_read: {
         parameters: {
             query?: never;
             header?: never;
@@ -3160,7 +3160,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["EncryptionDto"];
+                    "application/json": components["schemas"]["Encryption"];
                 };
             };
             /** @description `missing-token`, `invalid-token`, `token-expired`, `token-revoked` */
@@ -3169,7 +3169,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `provider-required`, `not-eligible`, `account-disabled` */
@@ -3178,7 +3178,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `rate-limited` */
@@ -3187,7 +3187,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `unavailable` */
@@ -3196,12 +3196,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
         };
     };
-    EncryptionController_change: {
+    Encryption_change: {
         parameters: {
             query?: never;
             header?: never;
@@ -3210,7 +3210,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["ChangeEncryptionDto"];
+                "application/json": components["schemas"]["ChangeEncryption"];
             };
         };
         responses: {
@@ -3219,7 +3219,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["EncryptionDto"];
+                    "application/json": components["schemas"]["Encryption"];
                 };
             };
             /** @description `invalid-request` */
@@ -3228,7 +3228,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `missing-token`, `invalid-token`, `token-expired`, `token-revoked` */
@@ -3237,7 +3237,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `fresh-login-required`, `provider-required`, `not-eligible`, `account-disabled`, `account-optout-disabled` */
@@ -3246,7 +3246,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `migration-required` */
@@ -3255,7 +3255,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `payload-too-large` */
@@ -3264,7 +3264,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `unsupported-media-type` */
@@ -3273,7 +3273,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `rate-limited` */
@@ -3282,7 +3282,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `unavailable` */
@@ -3291,12 +3291,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
         };
     };
-    EncryptionController_migrate: {
+    Encryption_migrate: {
         parameters: {
             query?: never;
             header?: never;
@@ -3305,7 +3305,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["MigrateEncryptionDto"];
+                "application/json": components["schemas"]["MigrateEncryption"];
             };
         };
         responses: {
@@ -3314,7 +3314,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["MigratedDto"];
+                    "application/json": components["schemas"]["Migrated"];
                 };
             };
             /** @description `invalid-request`, `content-mode-mismatch` */
@@ -3323,7 +3323,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `missing-token`, `invalid-token`, `token-expired`, `token-revoked` */
@@ -3332,7 +3332,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `fresh-login-required`, `provider-required`, `not-eligible`, `account-disabled`, `encrypted-writes-disabled`, `plaintext-writes-disabled`, `account-optout-disabled` */
@@ -3341,7 +3341,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `migration-required` */
@@ -3350,7 +3350,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `payload-too-large` */
@@ -3359,7 +3359,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `unsupported-media-type` */
@@ -3368,7 +3368,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `rate-limited` */
@@ -3377,7 +3377,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `unavailable` */
@@ -3386,12 +3386,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
         };
     };
-    PushTokensController_list: {
+    PushTokens_list: {
         parameters: {
             query?: never;
             header?: never;
@@ -3405,7 +3405,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["PushTokenListDto"];
+                    "application/json": components["schemas"]["PushTokenList"];
                 };
             };
             /** @description `missing-token`, `invalid-token`, `token-expired`, `token-revoked` */
@@ -3414,7 +3414,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `provider-required`, `not-eligible`, `account-disabled` */
@@ -3423,7 +3423,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `rate-limited` */
@@ -3432,7 +3432,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `unavailable` */
@@ -3441,12 +3441,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
         };
     };
-    PushTokensController_save: {
+    PushTokens_save: {
         parameters: {
             query?: never;
             header?: never;
@@ -3455,7 +3455,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["SavePushTokenDto"];
+                "application/json": components["schemas"]["SavePushToken"];
             };
         };
         responses: {
@@ -3464,7 +3464,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["SuccessDto"];
+                    "application/json": components["schemas"]["Success"];
                 };
             };
             /** @description `invalid-request` */
@@ -3473,7 +3473,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `missing-token`, `invalid-token`, `token-expired`, `token-revoked` */
@@ -3482,7 +3482,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `provider-required`, `not-eligible`, `account-disabled` */
@@ -3491,7 +3491,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `payload-too-large` */
@@ -3500,7 +3500,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `unsupported-media-type` */
@@ -3509,7 +3509,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `rate-limited` */
@@ -3518,7 +3518,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `unavailable` */
@@ -3527,12 +3527,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
         };
     };
-    PushTokensController_remove: {
+    PushTokens_remove: {
         parameters: {
             query?: never;
             header?: never;
@@ -3548,7 +3548,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["SuccessDto"];
+                    "application/json": components["schemas"]["Success"];
                 };
             };
             /** @description `invalid-request` */
@@ -3557,7 +3557,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `missing-token`, `invalid-token`, `token-expired`, `token-revoked` */
@@ -3566,7 +3566,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `provider-required`, `not-eligible`, `account-disabled` */
@@ -3575,7 +3575,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `payload-too-large` */
@@ -3584,7 +3584,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `unsupported-media-type` */
@@ -3593,7 +3593,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `rate-limited` */
@@ -3602,7 +3602,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `unavailable` */
@@ -3611,12 +3611,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
         };
     };
-    RequestsController_list: {
+    Requests_list: {
         parameters: {
             query?: never;
             header?: never;
@@ -3630,7 +3630,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["RequestListDto"];
+                    "application/json": components["schemas"]["RequestList"];
                 };
             };
             /** @description `missing-token`, `invalid-token`, `token-expired`, `token-revoked` */
@@ -3639,7 +3639,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `provider-required`, `not-eligible`, `account-disabled` */
@@ -3648,7 +3648,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `rate-limited` */
@@ -3657,7 +3657,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `unavailable` */
@@ -3666,12 +3666,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
         };
     };
-    RequestsController_ask: {
+    Requests_ask: {
         parameters: {
             query?: never;
             header?: never;
@@ -3680,7 +3680,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["NewRequestDto"];
+                "application/json": components["schemas"]["NewRequest"];
             };
         };
         responses: {
@@ -3690,7 +3690,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["RequestDto"];
+                    "application/json": components["schemas"]["Request"];
                 };
             };
             201: {
@@ -3698,7 +3698,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["RequestDto"];
+                    "application/json": components["schemas"]["Request"];
                 };
             };
             /** @description `invalid-request`, `content-mode-mismatch` */
@@ -3707,7 +3707,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `missing-token`, `invalid-token`, `token-expired`, `token-revoked` */
@@ -3716,7 +3716,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `provider-required`, `not-eligible`, `account-disabled`, `encrypted-writes-disabled`, `plaintext-writes-disabled` */
@@ -3725,7 +3725,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `request-expired`, `request-id-used`, `too-many-open-requests` */
@@ -3734,7 +3734,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `payload-too-large` */
@@ -3743,7 +3743,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `unsupported-media-type` */
@@ -3752,7 +3752,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `rate-limited` */
@@ -3761,7 +3761,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `unavailable` */
@@ -3770,12 +3770,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
         };
     };
-    RequestsController_read: {
+    Requests_read: {
         parameters: {
             query?: {
                 /** @description Waits for an answer, for the end of the request, or for this long. The content is left out then. */
@@ -3794,7 +3794,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["AnsweredRequestDto"];
+                    "application/json": components["schemas"]["AnsweredRequest"];
                 };
             };
             /** @description `invalid-request` */
@@ -3803,7 +3803,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `missing-token`, `invalid-token`, `token-expired`, `token-revoked` */
@@ -3812,7 +3812,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `provider-required`, `not-eligible`, `account-disabled` */
@@ -3821,7 +3821,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `not-found` */
@@ -3830,7 +3830,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `rate-limited` */
@@ -3839,7 +3839,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `unavailable` */
@@ -3848,12 +3848,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
         };
     };
-    RequestsController_close: {
+    Requests_close: {
         parameters: {
             query?: {
                 /** @description The session whose answer was taken. Without it, the request is withdrawn. */
@@ -3872,7 +3872,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["AnsweredRequestDto"];
+                    "application/json": components["schemas"]["AnsweredRequest"];
                 };
             };
             /** @description `invalid-request` */
@@ -3881,7 +3881,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `missing-token`, `invalid-token`, `token-expired`, `token-revoked` */
@@ -3890,7 +3890,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `provider-required`, `not-eligible`, `account-disabled` */
@@ -3899,7 +3899,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `not-found` */
@@ -3908,7 +3908,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `payload-too-large` */
@@ -3917,7 +3917,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `unsupported-media-type` */
@@ -3926,7 +3926,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `rate-limited` */
@@ -3935,7 +3935,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `unavailable` */
@@ -3944,12 +3944,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
         };
     };
-    RequestsController_answer: {
+    Requests_answer: {
         parameters: {
             query?: never;
             header?: never;
@@ -3960,7 +3960,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["NewAnswerDto"];
+                "application/json": components["schemas"]["NewAnswer"];
             };
         };
         responses: {
@@ -3969,7 +3969,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["SuccessDto"];
+                    "application/json": components["schemas"]["Success"];
                 };
             };
             /** @description `invalid-request`, `content-mode-mismatch` */
@@ -3978,7 +3978,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `missing-token`, `invalid-token`, `token-expired`, `token-revoked` */
@@ -3987,7 +3987,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `provider-required`, `not-eligible`, `account-disabled`, `encrypted-writes-disabled` */
@@ -3996,7 +3996,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `not-found` */
@@ -4005,7 +4005,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `already-answered`, `request-expired` */
@@ -4014,7 +4014,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `payload-too-large` */
@@ -4023,7 +4023,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `unsupported-media-type` */
@@ -4032,7 +4032,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `rate-limited` */
@@ -4041,7 +4041,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `unavailable` */
@@ -4050,12 +4050,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
         };
     };
-    RequestsController_reject: {
+    Requests_reject: {
         parameters: {
             query?: never;
             header?: never;
@@ -4072,7 +4072,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["SuccessDto"];
+                    "application/json": components["schemas"]["Success"];
                 };
             };
             /** @description `invalid-request` */
@@ -4081,7 +4081,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `missing-token`, `invalid-token`, `token-expired`, `token-revoked` */
@@ -4090,7 +4090,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `provider-required`, `not-eligible`, `account-disabled` */
@@ -4099,7 +4099,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `not-found` */
@@ -4108,7 +4108,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `payload-too-large` */
@@ -4117,7 +4117,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `unsupported-media-type` */
@@ -4126,7 +4126,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `rate-limited` */
@@ -4135,7 +4135,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `unavailable` */
@@ -4144,12 +4144,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
         };
     };
-    HealthController_live: {
+    Health_live: {
         parameters: {
             query?: never;
             header?: never;
@@ -4163,12 +4163,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["LivenessDto"];
+                    "application/json": components["schemas"]["Liveness"];
                 };
             };
         };
     };
-    HealthController_ready: {
+    Health_ready: {
         parameters: {
             query?: never;
             header?: never;
@@ -4182,7 +4182,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ReadinessDto"];
+                    "application/json": components["schemas"]["Readiness"];
                 };
             };
             /** @description `unavailable` */
@@ -4191,12 +4191,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
         };
     };
-    CertificateConnectController_start: {
+    CertificateConnect_start: {
         parameters: {
             query: {
                 /** @description The return address; the operator lists the allowed ones. */
@@ -4215,7 +4215,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ConnectStartDto"];
+                    "application/json": components["schemas"]["ConnectStart"];
                 };
             };
             /** @description `invalid-request`, `invalid-return-to` */
@@ -4224,7 +4224,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `missing-token`, `invalid-token`, `token-expired`, `token-revoked`, `mtls-required` */
@@ -4233,7 +4233,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `fresh-login-required`, `account-disabled`, `keyless-disabled`, `e2ee-required` */
@@ -4242,7 +4242,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `not-found` */
@@ -4251,7 +4251,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `rate-limited` */
@@ -4260,7 +4260,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `unavailable` */
@@ -4269,12 +4269,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
         };
     };
-    CertificateConnectController_complete: {
+    CertificateConnect_complete: {
         parameters: {
             query: {
                 /** @description Of the address that `start` returned; used once. */
@@ -4299,7 +4299,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `mtls-required` */
@@ -4308,7 +4308,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `not-found` */
@@ -4317,7 +4317,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `rate-limited` */
@@ -4326,7 +4326,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `unavailable` */
@@ -4335,12 +4335,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
         };
     };
-    CertificateConnectController_connect: {
+    CertificateConnect_connect: {
         parameters: {
             query?: never;
             header?: never;
@@ -4349,7 +4349,7 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                "application/json": components["schemas"]["ConnectCertificateDto"];
+                "application/json": components["schemas"]["ConnectCertificate"];
             };
         };
         responses: {
@@ -4358,7 +4358,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["SuccessDto"];
+                    "application/json": components["schemas"]["Success"];
                 };
             };
             /** @description `invalid-request`, `invalid-proof` */
@@ -4367,7 +4367,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `missing-token`, `invalid-token`, `token-expired`, `token-revoked`, `mtls-required`, `invalid-code` */
@@ -4376,7 +4376,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `fresh-login-required`, `not-eligible`, `account-disabled`, `keyless-disabled`, `e2ee-required` */
@@ -4385,7 +4385,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `not-found` */
@@ -4394,7 +4394,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `provider-already-linked` */
@@ -4403,7 +4403,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `payload-too-large` */
@@ -4412,7 +4412,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `unsupported-media-type` */
@@ -4421,7 +4421,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `rate-limited` */
@@ -4430,7 +4430,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `unavailable` */
@@ -4439,12 +4439,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
         };
     };
-    CertificateConnectController_disconnect: {
+    CertificateConnect_disconnect: {
         parameters: {
             query?: never;
             header?: never;
@@ -4458,7 +4458,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["SuccessDto"];
+                    "application/json": components["schemas"]["Success"];
                 };
             };
             /** @description `invalid-request` */
@@ -4467,7 +4467,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `missing-token`, `invalid-token`, `token-expired`, `token-revoked` */
@@ -4476,7 +4476,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `fresh-login-required`, `account-disabled` */
@@ -4485,7 +4485,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `last-identity` */
@@ -4494,7 +4494,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `payload-too-large` */
@@ -4503,7 +4503,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `unsupported-media-type` */
@@ -4512,7 +4512,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `rate-limited` */
@@ -4521,7 +4521,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `unavailable` */
@@ -4530,12 +4530,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
         };
     };
-    CertificateLoginController_logIn: {
+    CertificateLogin_logIn: {
         parameters: {
             query?: never;
             header?: never;
@@ -4544,7 +4544,7 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                "application/json": components["schemas"]["LoginClientDto"];
+                "application/json": components["schemas"]["LoginClient"];
             };
         };
         responses: {
@@ -4553,7 +4553,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["LoginAnswerDto"];
+                    "application/json": components["schemas"]["LoginAnswer"];
                 };
             };
             /** @description `invalid-request` */
@@ -4562,7 +4562,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `mtls-required` */
@@ -4571,7 +4571,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `not-eligible`, `account-disabled`, `signup-provider-disabled`, `keyless-disabled`, `e2ee-required` */
@@ -4580,7 +4580,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `not-found` */
@@ -4589,7 +4589,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `restore-required` */
@@ -4598,7 +4598,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `payload-too-large` */
@@ -4607,7 +4607,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `unsupported-media-type` */
@@ -4616,7 +4616,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `rate-limited` */
@@ -4625,7 +4625,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `unavailable` */
@@ -4634,12 +4634,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
         };
     };
-    CertificateLoginController_start: {
+    CertificateLogin_start: {
         parameters: {
             query: {
                 /** @description The return address; the operator lists the allowed ones. */
@@ -4666,7 +4666,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `not-found` */
@@ -4675,7 +4675,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `rate-limited` */
@@ -4684,12 +4684,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
         };
     };
-    CertificateLoginController_complete: {
+    CertificateLogin_complete: {
         parameters: {
             query: {
                 /** @description The return address; the operator lists the allowed ones. */
@@ -4716,7 +4716,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `not-found` */
@@ -4725,7 +4725,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `rate-limited` */
@@ -4734,7 +4734,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `unavailable` */
@@ -4743,12 +4743,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
         };
     };
-    CertificateLoginController_claim: {
+    CertificateLogin_claim: {
         parameters: {
             query?: never;
             header?: never;
@@ -4757,7 +4757,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["ClaimDto"];
+                "application/json": components["schemas"]["Claim"];
             };
         };
         responses: {
@@ -4766,7 +4766,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["LoginAnswerDto"];
+                    "application/json": components["schemas"]["LoginAnswer"];
                 };
             };
             /** @description `invalid-request`, `invalid-proof` */
@@ -4775,7 +4775,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `invalid-code` */
@@ -4784,7 +4784,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `account-disabled`, `keyless-disabled`, `e2ee-required` */
@@ -4793,7 +4793,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `not-found` */
@@ -4802,7 +4802,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `restore-required` */
@@ -4811,7 +4811,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `payload-too-large` */
@@ -4820,7 +4820,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `unsupported-media-type` */
@@ -4829,7 +4829,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `rate-limited` */
@@ -4838,7 +4838,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `unavailable` */
@@ -4847,12 +4847,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
         };
     };
-    DeviceKeyController_challenge: {
+    DeviceKey_challenge: {
         parameters: {
             query?: never;
             header?: never;
@@ -4866,7 +4866,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ChallengeDto"];
+                    "application/json": components["schemas"]["Challenge"];
                 };
             };
             /** @description `invalid-request` */
@@ -4875,7 +4875,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `payload-too-large` */
@@ -4884,7 +4884,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `unsupported-media-type` */
@@ -4893,7 +4893,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `rate-limited` */
@@ -4902,7 +4902,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `unavailable` */
@@ -4911,12 +4911,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
         };
     };
-    DeviceKeyController_logIn: {
+    DeviceKey_logIn: {
         parameters: {
             query?: never;
             header?: never;
@@ -4925,7 +4925,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["DeviceKeyLoginDto"];
+                "application/json": components["schemas"]["DeviceKeyLogin"];
             };
         };
         responses: {
@@ -4934,7 +4934,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["LoginAnswerDto"];
+                    "application/json": components["schemas"]["LoginAnswer"];
                 };
             };
             /** @description `invalid-request`, `invalid-public-key` */
@@ -4943,7 +4943,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `invalid-signature`, `challenge-required`, `challenge-expired` */
@@ -4952,7 +4952,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `signup-disabled`, `invitation-invalid`, `account-disabled`, `key-challenge-disabled` */
@@ -4961,7 +4961,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `not-found` */
@@ -4970,7 +4970,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `payload-too-large` */
@@ -4979,7 +4979,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `unsupported-media-type` */
@@ -4988,7 +4988,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `rate-limited` */
@@ -4997,7 +4997,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `unavailable` */
@@ -5006,12 +5006,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
         };
     };
-    DevicesController_request: {
+    Devices_request: {
         parameters: {
             query?: never;
             header?: never;
@@ -5020,7 +5020,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["RequestDeviceDto"];
+                "application/json": components["schemas"]["RequestDevice"];
             };
         };
         responses: {
@@ -5029,7 +5029,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["DeviceRequestDto"];
+                    "application/json": components["schemas"]["DeviceRequest"];
                 };
             };
             /** @description `invalid-request`, `invalid-public-key` */
@@ -5038,7 +5038,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `payload-too-large` */
@@ -5047,7 +5047,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `unsupported-media-type` */
@@ -5056,7 +5056,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `rate-limited` */
@@ -5065,7 +5065,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `unavailable` */
@@ -5074,12 +5074,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
         };
     };
-    DevicesController_find: {
+    Devices_find: {
         parameters: {
             query?: never;
             header?: never;
@@ -5096,7 +5096,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["WaitingDeviceDto"];
+                    "application/json": components["schemas"]["WaitingDevice"];
                 };
             };
             /** @description `missing-token`, `invalid-token`, `token-expired`, `token-revoked` */
@@ -5105,7 +5105,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `provider-required`, `not-eligible`, `account-disabled` */
@@ -5114,7 +5114,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `not-found` */
@@ -5123,7 +5123,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `rate-limited` */
@@ -5132,7 +5132,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `unavailable` */
@@ -5141,12 +5141,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
         };
     };
-    DevicesController_refuse: {
+    Devices_refuse: {
         parameters: {
             query?: never;
             header?: never;
@@ -5162,7 +5162,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["SuccessDto"];
+                    "application/json": components["schemas"]["Success"];
                 };
             };
             /** @description `invalid-request` */
@@ -5171,7 +5171,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `missing-token`, `invalid-token`, `token-expired`, `token-revoked` */
@@ -5180,7 +5180,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `provider-required`, `not-eligible`, `account-disabled` */
@@ -5189,7 +5189,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `not-found` */
@@ -5198,7 +5198,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `already-answered` */
@@ -5207,7 +5207,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `payload-too-large` */
@@ -5216,7 +5216,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `unsupported-media-type` */
@@ -5225,7 +5225,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `rate-limited` */
@@ -5234,7 +5234,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `unavailable` */
@@ -5243,12 +5243,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
         };
     };
-    DevicesController_approve: {
+    Devices_approve: {
         parameters: {
             query?: never;
             header?: never;
@@ -5259,7 +5259,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["ApproveDeviceDto"];
+                "application/json": components["schemas"]["ApproveDevice"];
             };
         };
         responses: {
@@ -5268,7 +5268,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["SuccessDto"];
+                    "application/json": components["schemas"]["Success"];
                 };
             };
             /** @description `invalid-request` */
@@ -5277,7 +5277,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `missing-token`, `invalid-token`, `token-expired`, `token-revoked` */
@@ -5286,7 +5286,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `fresh-login-required`, `provider-required`, `not-eligible`, `account-disabled` */
@@ -5295,7 +5295,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `not-found` */
@@ -5304,7 +5304,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `already-answered` */
@@ -5313,7 +5313,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `payload-too-large` */
@@ -5322,7 +5322,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `unsupported-media-type` */
@@ -5331,7 +5331,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `rate-limited` */
@@ -5340,7 +5340,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `unavailable` */
@@ -5349,12 +5349,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
         };
     };
-    DevicesController_claim: {
+    Devices_claim: {
         parameters: {
             query?: never;
             header?: never;
@@ -5365,7 +5365,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["ClaimDeviceDto"];
+                "application/json": components["schemas"]["ClaimDevice"];
             };
         };
         responses: {
@@ -5374,7 +5374,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["DeviceTokenDto"];
+                    "application/json": components["schemas"]["DeviceToken"];
                 };
             };
             /** @description `invalid-request`, `invalid-proof` */
@@ -5383,7 +5383,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `not-found` */
@@ -5392,7 +5392,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `payload-too-large` */
@@ -5401,7 +5401,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `unsupported-media-type` */
@@ -5410,7 +5410,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `rate-limited` */
@@ -5419,7 +5419,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `unavailable` */
@@ -5428,12 +5428,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
         };
     };
-    ConnectController_start: {
+    Connect_start: {
         parameters: {
             query?: {
                 /** @description Return to http://127.0.0.1:<port>/oauth/<provider>, not to the configured return address, after a page has asked. AUTH_LOOPBACK_RETURN_ENABLED turns it off. */
@@ -5452,7 +5452,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["StartAnswerDto"];
+                    "application/json": components["schemas"]["StartAnswer"];
                 };
             };
             /** @description `invalid-request`, `oauth-not-configured` */
@@ -5461,7 +5461,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `missing-token`, `invalid-token`, `token-expired`, `token-revoked` */
@@ -5470,7 +5470,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `fresh-login-required`, `account-disabled`, `keyless-disabled`, `e2ee-required` */
@@ -5479,7 +5479,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `unsupported-provider` */
@@ -5488,7 +5488,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `rate-limited` */
@@ -5497,7 +5497,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `unavailable` */
@@ -5506,12 +5506,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
         };
     };
-    ConnectController_finalize: {
+    Connect_finalize: {
         parameters: {
             query?: never;
             header?: never;
@@ -5522,7 +5522,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["ConnectFinalizeDto"];
+                "application/json": components["schemas"]["ConnectFinalize"];
             };
         };
         responses: {
@@ -5531,7 +5531,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["SuccessDto"];
+                    "application/json": components["schemas"]["Success"];
                 };
             };
             /** @description `invalid-request`, `invalid-pending` */
@@ -5540,7 +5540,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `missing-token`, `invalid-token`, `token-expired`, `token-revoked` */
@@ -5549,7 +5549,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `fresh-login-required`, `not-eligible`, `account-disabled` */
@@ -5558,7 +5558,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `unsupported-provider` */
@@ -5567,7 +5567,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `provider-already-linked` */
@@ -5576,7 +5576,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `payload-too-large` */
@@ -5585,7 +5585,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `unsupported-media-type` */
@@ -5594,7 +5594,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `rate-limited` */
@@ -5603,7 +5603,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `unavailable` */
@@ -5612,12 +5612,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
         };
     };
-    ConnectController_unlink: {
+    Connect_unlink: {
         parameters: {
             query?: never;
             header?: never;
@@ -5633,7 +5633,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["SuccessDto"];
+                    "application/json": components["schemas"]["Success"];
                 };
             };
             /** @description `invalid-request` */
@@ -5642,7 +5642,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `missing-token`, `invalid-token`, `token-expired`, `token-revoked` */
@@ -5651,7 +5651,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `fresh-login-required`, `account-disabled` */
@@ -5660,7 +5660,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `unsupported-provider` */
@@ -5669,7 +5669,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `last-identity` */
@@ -5678,7 +5678,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `payload-too-large` */
@@ -5687,7 +5687,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `unsupported-media-type` */
@@ -5696,7 +5696,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `rate-limited` */
@@ -5705,7 +5705,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `unavailable` */
@@ -5714,12 +5714,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
         };
     };
-    ProviderCallbackController_callback: {
+    ProviderCallback_callback: {
         parameters: {
             query?: never;
             header?: never;
@@ -5752,7 +5752,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `unsupported-provider` */
@@ -5761,7 +5761,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `rate-limited` */
@@ -5770,12 +5770,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
         };
     };
-    ProviderCallbackController_keys: {
+    ProviderCallback_keys: {
         parameters: {
             query?: never;
             header?: never;
@@ -5791,7 +5791,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["KeySetDto"];
+                    "application/json": components["schemas"]["KeySet"];
                 };
             };
             /** @description `not-found` */
@@ -5800,7 +5800,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `rate-limited` */
@@ -5809,12 +5809,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
         };
     };
-    ProviderCallbackController_cancel: {
+    ProviderCallback_cancel: {
         parameters: {
             query?: never;
             header?: never;
@@ -5846,7 +5846,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `payload-too-large` */
@@ -5855,7 +5855,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `unsupported-media-type` */
@@ -5864,7 +5864,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `rate-limited` */
@@ -5873,7 +5873,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `unavailable` */
@@ -5882,12 +5882,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
         };
     };
-    ProviderLoginController_start: {
+    ProviderLogin_start: {
         parameters: {
             query?: {
                 /** @description Return to http://127.0.0.1:<port>/oauth/<provider>, not to the configured return address, after a page has asked. AUTH_LOOPBACK_RETURN_ENABLED turns it off. */
@@ -5911,7 +5911,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["StartAnswerDto"];
+                    "application/json": components["schemas"]["StartAnswer"];
                 };
             };
             /** @description `invalid-request`, `invalid-public-key`, `oauth-not-configured` */
@@ -5920,7 +5920,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `keyless-disabled`, `e2ee-required`, `key-challenge-disabled` */
@@ -5929,7 +5929,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `unsupported-provider` */
@@ -5938,7 +5938,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `rate-limited` */
@@ -5947,7 +5947,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `unavailable` */
@@ -5956,12 +5956,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
         };
     };
-    ProviderLoginController_finalize: {
+    ProviderLogin_finalize: {
         parameters: {
             query?: never;
             header?: never;
@@ -5972,7 +5972,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["FinalizeDto"];
+                "application/json": components["schemas"]["Finalize"];
             };
         };
         responses: {
@@ -5981,7 +5981,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["LoginAnswerDto"];
+                    "application/json": components["schemas"]["LoginAnswer"];
                 };
             };
             /** @description `invalid-request`, `invalid-public-key`, `invalid-pending`, `invalid-proof` */
@@ -5990,7 +5990,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `invalid-signature`, `challenge-required`, `challenge-expired` */
@@ -5999,7 +5999,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `not-eligible`, `account-disabled`, `signup-provider-disabled`, `key-challenge-disabled` */
@@ -6008,7 +6008,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `not-found`, `unsupported-provider` */
@@ -6017,7 +6017,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `provider-already-linked` */
@@ -6026,7 +6026,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `payload-too-large` */
@@ -6035,7 +6035,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `unsupported-media-type` */
@@ -6044,7 +6044,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `rate-limited` */
@@ -6053,7 +6053,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `unavailable` */
@@ -6062,12 +6062,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
         };
     };
-    ProviderLoginController_finalizeKeyless: {
+    ProviderLogin_finalizeKeyless: {
         parameters: {
             query?: never;
             header?: never;
@@ -6078,7 +6078,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["FinalizeKeylessDto"];
+                "application/json": components["schemas"]["FinalizeKeyless"];
             };
         };
         responses: {
@@ -6087,7 +6087,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["LoginAnswerDto"];
+                    "application/json": components["schemas"]["LoginAnswer"];
                 };
             };
             /** @description `invalid-request`, `invalid-pending`, `invalid-proof` */
@@ -6096,7 +6096,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `not-eligible`, `account-disabled`, `signup-provider-disabled`, `keyless-disabled`, `e2ee-required` */
@@ -6105,7 +6105,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `unsupported-provider` */
@@ -6114,7 +6114,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `restore-required` */
@@ -6123,7 +6123,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `payload-too-large` */
@@ -6132,7 +6132,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `unsupported-media-type` */
@@ -6141,7 +6141,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `rate-limited` */
@@ -6150,7 +6150,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `unavailable` */
@@ -6159,12 +6159,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
         };
     };
-    ProviderLoginController_describe: {
+    ProviderLogin_describe: {
         parameters: {
             query?: never;
             header?: never;
@@ -6175,7 +6175,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["PendingProofDto"];
+                "application/json": components["schemas"]["PendingProof"];
             };
         };
         responses: {
@@ -6184,7 +6184,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["PendingIdentityDto"];
+                    "application/json": components["schemas"]["PendingIdentity"];
                 };
             };
             /** @description `invalid-request`, `invalid-pending`, `invalid-proof` */
@@ -6193,7 +6193,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `payload-too-large` */
@@ -6202,7 +6202,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `unsupported-media-type` */
@@ -6211,7 +6211,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `rate-limited` */
@@ -6220,7 +6220,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `unavailable` */
@@ -6229,12 +6229,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
         };
     };
-    ProviderLoginController_drop: {
+    ProviderLogin_drop: {
         parameters: {
             query?: never;
             header?: never;
@@ -6251,7 +6251,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["SuccessDto"];
+                    "application/json": components["schemas"]["Success"];
                 };
             };
             /** @description `invalid-request` */
@@ -6260,7 +6260,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `payload-too-large` */
@@ -6269,7 +6269,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `unsupported-media-type` */
@@ -6278,7 +6278,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `rate-limited` */
@@ -6287,7 +6287,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `unavailable` */
@@ -6296,7 +6296,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorDto"];
+                    "application/json": components["schemas"]["Error"];
                 };
             };
         };
