@@ -86,7 +86,7 @@ function disable(origin, token, { accountId }) {
   return request(origin, 'POST', path, { token, body: { reason: 'bench' } });
 }
 
-const ACTING_REPLICAS = [1, 2, 4];
+const ACTING_REPLICAS = [1, 2, 4, 8];
 const ACTS = 100;
 const SETTLE_MS = 1500;
 
