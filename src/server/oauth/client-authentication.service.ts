@@ -20,7 +20,7 @@ export const CLIENT_AUTHENTICATION_METHODS = ['client_secret_basic', 'private_ke
 export class ClientAuthenticationService {
   private readonly clients: ReadonlyMap<
     string,
-    { readonly server: ResourceServerSettings; readonly secrets: SecretFile<readonly string[]> }
+    { readonly server: ResourceServerSettings; readonly secrets: SecretFile<readonly Buffer[]> }
   >;
 
   constructor(
@@ -35,7 +35,9 @@ export class ClientAuthenticationService {
           return [];
         }
         const { secrets, secretFile } = client;
-        const file = new SecretFile(clock, secrets, secretFile, parseClientSecrets);
+        const file = new SecretFile(clock, secrets.map(digestOf), secretFile, (text) =>
+          parseClientSecrets(text).map(digestOf),
+        );
         return [[id, { server, secrets: file }] as const];
       }),
     );
@@ -71,7 +73,8 @@ export class ClientAuthenticationService {
     const credentials = credentialsOf(authorization);
     const client = this.clients.get(credentials?.id ?? '');
     const secrets = (await client?.secrets.current()) ?? [];
-    const isKnown = secrets.some((secret) => isEqual(secret, credentials?.secret ?? ''));
+    const digest = digestOf(credentials?.secret ?? '');
+    const isKnown = secrets.some((known) => timingSafeEqual(known, digest));
     const isSame = id === undefined || id === credentials?.id;
     if (client === undefined || !isKnown || !isSame) {
       throw new AppError('invalid-client');
@@ -101,7 +104,7 @@ function credentialsOf(header: string | undefined): { id: string; secret: string
   }
 }
 
-function isEqual(a: string, b: string): boolean {
-  const digest = (text: string): Buffer => hash('sha256', text, 'buffer');
-  return timingSafeEqual(digest(a), digest(b));
+/** All digests are of one length, which `timingSafeEqual` demands. */
+function digestOf(secret: string): Buffer {
+  return hash('sha256', secret, 'buffer');
 }
