@@ -82,10 +82,10 @@ async function listens(url: string): Promise<boolean> {
   );
 }
 
-async function post(url: string, secret: string): Promise<number> {
+async function post(url: string, secret: string, type = 'application/json'): Promise<number> {
   const timestamp = Math.floor(Date.now() / 1000);
   const signed = signatureHeaders({ id: 'msg_1', timestamp, rawBody: BODY }, [secret]);
-  const headers = { 'content-type': 'application/json', ...signed };
+  const headers = { 'content-type': type, ...signed };
   return (await fetch(url, { method: 'POST', headers, body: BODY })).status;
 }
 
@@ -99,6 +99,8 @@ describe('The examples in docs/webhooks.md', () => {
       try {
         expect(await post(url, SECRET)).toBe(204);
         expect(await post(url, 'another secret')).toBe(401);
+        const ofOtherType = await post(url, 'another secret', 'text/plain');
+        expect(ofOtherType).toBe(name === 'node' ? 401 : 415);
       } finally {
         child.kill();
         await once(child, 'exit');

@@ -269,4 +269,18 @@ describe(verify.name, () => {
   it.each([[''], [[]], [['good', '']]])('refuses %j as a secret', (secret) => {
     expect(() => verify(signed(SECRET), BODY, secret)).toThrow(TypeError);
   });
+
+  it.each([undefined, null, 5, {}])('explains that %j is no secret', (secret) => {
+    const problem = 'verify() needs a secret that is not empty.';
+    expect(() => verify(signed(SECRET), BODY, secret as never)).toThrow(problem);
+  });
+
+  it.each([undefined, null, 5, {}, new ArrayBuffer(1)])(
+    'explains that %p is no raw body',
+    (body) => {
+      for (const headers of [signed(SECRET), {}]) {
+        expect(() => verify(headers, body as never, SECRET)).toThrow('verify() needs the raw body');
+      }
+    },
+  );
 });

@@ -66,7 +66,8 @@ const MAX_SIGNATURES = 16;
  * @param rawBody the bytes as received: JSON that was parsed and serialized again does not verify
  * @param secret of the channel; several during a rotation
  * @throws WebhookRefused for any request that is no signed delivery
- * @throws TypeError without a secret, for an empty one, or a `whsec_` secret of less than 16 bytes
+ * @throws TypeError without a secret, for an empty one, or a `whsec_` secret of less than 16 bytes;
+ *   and for a body that was parsed
  */
 export function verify(
   headers: WebhookHeaders,
@@ -94,8 +95,11 @@ export function verifySignature(
   secret: string | readonly string[],
   { toleranceSeconds = TOLERANCE_SECONDS, now = Date.now() }: VerifyOptions = {},
 ): SignatureKind {
+  if (!ArrayBuffer.isView(rawBody)) {
+    throw new TypeError('verify() needs the raw body: its bytes, or its text before it is parsed.');
+  }
   const secrets = typeof secret === 'string' ? [secret] : secret;
-  if (secrets.length === 0 || !secrets.every((one) => typeof one === 'string' && one !== '')) {
+  if (!isFilled(secrets) || !secrets.every((one) => typeof one === 'string' && one !== '')) {
     throw new TypeError('verify() needs a secret that is not empty.');
   }
   if (secrets.some((one) => signingKey(one) === null)) {
@@ -113,6 +117,11 @@ export function verifySignature(
     return 'service';
   }
   throw new WebhookRefused('wrong-signature');
+}
+
+/** False also for the undefined of a variable that is not set. */
+function isFilled(secrets: unknown): boolean {
+  return Array.isArray(secrets) && secrets.length > 0;
 }
 
 function standardRefusal(
