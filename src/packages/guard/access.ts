@@ -19,6 +19,12 @@ export interface Access extends Holder {
   readonly sessionExpiresAt: Date;
 }
 
+/** Returns false also for an access whose times are texts: it was stored as JSON. */
+export function isAccess(value: unknown): value is Access {
+  const { sid, expiresAt, sessionExpiresAt } = (value ?? {}) as Partial<Record<string, unknown>>;
+  return isText(sid) && expiresAt instanceof Date && sessionExpiresAt instanceof Date;
+}
+
 /** Claims that every access token must have. */
 export const REQUIRED_CLAIMS = 'sub sid client_id iat exp session_exp login_method'.split(' ');
 

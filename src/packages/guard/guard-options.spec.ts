@@ -141,6 +141,19 @@ describe(readOptions.name, () => {
     }
   });
 
+  it.each(['log', 'fetch'])('refuses %s that is no function', (name) => {
+    for (const value of [5, 'console', {}]) {
+      const options = { ...OPTIONS, [name]: value } as never;
+      expect(() => readOptions(options)).toThrow(`"${name}" must be a function.`);
+    }
+  });
+
+  it.each([undefined, null])('refuses %j as the client by its name', (client) => {
+    expect(() => readOptions({ ...OPTIONS, client } as never)).toThrow(
+      '"client" must have an id and one of',
+    );
+  });
+
   it('survives a log that fails', () => {
     const seen: GuardLogEntry[] = [];
     const { log } = readOptions({

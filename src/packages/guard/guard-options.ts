@@ -103,10 +103,14 @@ export function readOptions(options: GuardOptions): GuardSettings {
     throw new TypeError('"initialScope" must be scopes with single spaces between them.');
   }
   const ways = ['secret', 'secretFile', 'privateKeyFile', 'assertionFile'] as const;
-  const given = ways.filter((way) => isText((client as Partial<Record<string, unknown>>)[way]));
-  if (!isText(client.id) || given.length !== 1) {
+  const given = ways.filter((way) =>
+    isText((client as Partial<Record<string, unknown>> | null | undefined)?.[way]),
+  );
+  if (given.length !== 1 || !isText(client.id)) {
     throw new TypeError(`"client" must have an id and one of ${ways.join(', ')}.`);
   }
+  requireFunction('log', log);
+  requireFunction('fetch', options.fetch ?? fetch);
   return {
     issuer,
     resource,
@@ -148,6 +152,12 @@ function requireAddress(name: string, value: unknown): void {
 function requireSeconds(name: string, value: unknown, least: number, most: number): void {
   if (!Number.isInteger(value) || (value as number) < least || (value as number) > most) {
     throw new TypeError(`"${name}" must be a whole number from ${least} to ${most}.`);
+  }
+}
+
+function requireFunction(name: string, value: unknown): void {
+  if (typeof value !== 'function') {
+    throw new TypeError(`"${name}" must be a function.`);
   }
 }
 

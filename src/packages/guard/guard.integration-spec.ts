@@ -53,6 +53,27 @@ describe(Guard.name, () => {
     });
   });
 
+  it.each([5, ['a', 'b'], {}, Symbol('token')])('refuses %p, which is no text', async (token) => {
+    const guard = await fixture.readyGuard();
+    await expect(guard.verify(token as never)).rejects.toMatchObject({
+      status: 401,
+      code: 'invalid-token',
+    });
+  });
+
+  it('holds nothing for an access that it has not verified', async () => {
+    const guard = await fixture.readyGuard();
+    const access = await guard.verify(await fixture.issuer.token());
+    const stored: unknown = JSON.parse(JSON.stringify(access));
+    for (const wrong of [null, undefined, 5, {}, stored]) {
+      expect(() => guard.hold(wrong as never, () => undefined)).toThrow(/^hold\(\) needs/);
+    }
+    expect(() => guard.hold(access, undefined as never)).toThrow(TypeError);
+    expect(guard.heldCount).toBe(0);
+    // The review of the held connections would fail within a timer, and end the process.
+    await fixture.time.advance(2_000);
+  });
+
   it.each([undefined, null, '', 'Bearer '])('refuses %j as no token', async (token) => {
     const guard = fixture.guard();
     await expect(guard.verify(token)).rejects.toMatchObject({

@@ -1,5 +1,5 @@
 import type { Timer } from '../../common/runtime/timers.js';
-import type { Access } from './access.js';
+import { isAccess, type Access } from './access.js';
 import type { AccessGate, ProtectedResourceMetadata } from './access-gate.js';
 import { AccessRefused, type RefusalCode } from './access-refused.js';
 import { expressGuard, type ExpressMiddleware } from './adapters/express.js';
@@ -104,6 +104,10 @@ export class Guard implements AccessGate {
   async verify(bearer: string | null | undefined, requirement: Requirement = {}): Promise<Access> {
     // A mistake in the call is reported for each token.
     requiredScopes(requirement);
+    if (typeof (bearer ?? '') !== 'string') {
+      // A parameter of an address that is repeated is a list.
+      throw this.refusal('invalid-token', 'it is not a text');
+    }
     const token = (bearer ?? '').replace(/^Bearer +/i, '').trim();
     if (token === '') {
       throw this.refusal('missing-token');
@@ -132,7 +136,11 @@ export class Guard implements AccessGate {
     }
   }
 
+  /** @throws TypeError for what is not an access of this guard, such as one that was stored as JSON */
   hold(access: Access, onEnd: (reason: EndReason) => void): () => void {
+    if (!isAccess(access) || typeof onEnd !== 'function') {
+      throw new TypeError('hold() needs the access of verify() or accessOf(), and a function.');
+    }
     const handle = this.held.add(access, onEnd);
     const reason = this.endOf(access);
     if (reason !== null) {

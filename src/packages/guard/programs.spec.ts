@@ -78,6 +78,10 @@ describe(requiredScopes.name, () => {
   it.each(['', ' ', 'a  b', ' a', 'a\n', 'a"', null, 7, ['a']])('refuses the scope %j', (scope) => {
     expect(() => requiredScopes({ scope } as { scope: string })).toThrow(TypeError);
   });
+
+  it.each(['notes:read', null, 5, true])('refuses %j in place of an object', (requirement) => {
+    expect(() => requiredScopes(requirement as never)).toThrow('are an object: { scope }');
+  });
 });
 
 describe(programRefusal.name, () => {

@@ -51,7 +51,12 @@ export function holderIn(claims: Readonly<Record<string, unknown>>): Holder | st
 }
 
 /** @returns null if the call names no scope @throws TypeError as {@link scopesOf} */
-export function requiredScopes({ scope }: Requirement): readonly string[] | null {
+export function requiredScopes(requirement: Requirement): readonly string[] | null {
+  const given: unknown = requirement;
+  if (typeof given !== 'object' || given === null) {
+    throw new TypeError('The conditions of a call are an object: { scope }.');
+  }
+  const { scope } = requirement;
   return scope === undefined ? null : scopesOf(scope);
 }
 
