@@ -1,5 +1,5 @@
 import { GatehouseClient } from '../../../packages/client/api/api-client.js';
-import { parseServerUrl } from '../../../packages/client/api/server-url.js';
+import { parseServerUrl, shownAddress } from '../../../packages/client/api/server-url.js';
 import type { CliContext } from '../command.js';
 import { CliError, EXIT, usageError } from '../cli-error.js';
 import { serverFetch } from '../server-fetch.js';
@@ -135,7 +135,7 @@ async function currentServer(
   const server = parseServerUrl(named);
   if (server === null) {
     throw usageError(
-      `${named} is not the address of a server.`,
+      `${shownAddress(named)} is not the address of a server.`,
       'Write it like this: --server https://gate.example.org',
     );
   }

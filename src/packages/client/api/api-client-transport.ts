@@ -2,6 +2,7 @@ import * as v from 'valibot';
 import { parseJson } from '../../../common/parse-json.js';
 import { readAnswerText, type FetchAnswer } from './answer-text.js';
 import { GatehouseProblem, readProblem, ServerUnreachable } from './problem.js';
+import { requireServerUrl } from './server-url.js';
 
 /** The part of `fetch` that the calls use. */
 export type Fetch = (
@@ -16,7 +17,7 @@ export type Fetch = (
 ) => Promise<FetchAnswer>;
 
 export interface TransportOptions {
-  /** As `parseServerUrl` returns it. */
+  /** An address that `parseServerUrl` accepts. */
   readonly serverUrl: string;
   readonly token?: string | undefined;
   /**
@@ -32,7 +33,7 @@ export interface TransportOptions {
    * person named as an older one. Default: false.
    */
   readonly allowClientChallenge?: boolean | undefined;
-  /** For one whole exchange. */
+  /** For one whole exchange; Infinity: no limit. Default: 15 seconds. */
   readonly timeoutMs?: number | undefined;
   /** Ends running exchanges when it aborts, as if the server were unreachable. */
   readonly signal?: AbortSignal | undefined;
@@ -56,7 +57,16 @@ const FORM = 'application/x-www-form-urlencoded';
 
 /** JSON over fetch, with every failure as a {@link GatehouseProblem} or {@link ServerUnreachable}. */
 export class Transport {
-  constructor(private readonly options: TransportOptions) {}
+  private readonly serverUrl: string;
+
+  /** @throws TypeError for an address that is not one of a server, and a timeout that is no number */
+  constructor(private readonly options: TransportOptions) {
+    this.serverUrl = requireServerUrl(options.serverUrl);
+    const { timeoutMs = 0 } = options;
+    if (typeof timeoutMs !== 'number' || Number.isNaN(timeoutMs)) {
+      throw new TypeError('"timeoutMs" must be a number.');
+    }
+  }
 
   /** @param schema of the answer; another one is refused with `unexpected-answer` */
   async send<Schema extends v.GenericSchema>(
@@ -82,8 +92,12 @@ export class Transport {
     path: string,
     { body, form, headers }: Sent,
   ): Promise<{ response: FetchAnswer; text: string }> {
-    const { serverUrl, token, timeoutMs = DEFAULT_TIMEOUT_MS, signal } = this.options;
-    const { fetch: send = fetch } = this.options;
+    const { serverUrl } = this;
+    const { token, timeoutMs = DEFAULT_TIMEOUT_MS, signal, fetch: send = fetch } = this.options;
+    if (token !== undefined && !form && !TOKEN.test(token)) {
+      throw invalidToken();
+    }
+    const content = body === undefined ? form && writeForm(form) : JSON.stringify(body);
     const limit = limitOf(timeoutMs, signal);
     try {
       const response = await send(`${serverUrl}${path}`, {
@@ -95,8 +109,7 @@ export class Transport {
           ...(form !== undefined && { 'content-type': FORM }),
           ...(token !== undefined && !form && { authorization: `Bearer ${token}` }),
         },
-        ...(body !== undefined && { body: JSON.stringify(body) }),
-        ...(form !== undefined && { body: new URLSearchParams(form).toString() }),
+        ...(content !== undefined && { body: content }),
         // A redirect would turn a POST into a GET, or carry a token to another host.
         redirect: 'manual',
         signal: limit.signal,
@@ -113,7 +126,7 @@ export class Transport {
   }
 
   private unexpectedAnswer(response: FetchAnswer): GatehouseProblem {
-    const { serverUrl } = this.options;
+    const { serverUrl } = this;
     const { status } = response;
     const target = response.headers.get('location');
     const isRedirect = response.type === 'opaqueredirect' || (status >= 300 && status < 400);
@@ -125,11 +138,26 @@ export class Transport {
   }
 }
 
+function writeForm(form: Readonly<Record<string, string>>): string {
+  return new URLSearchParams(form).toString();
+}
+
+/** `fetch` throws for other characters, in an error that contains the token. */
+const TOKEN = /^[\t -~]*[\r\n]*$/;
+
+function invalidToken(): GatehouseProblem {
+  const message = 'The token is not valid. Sign in again.';
+  return new GatehouseProblem({ status: 401, code: 'invalid-token', message });
+}
+
+/** Longer timers fire at once: 24 days. */
+export const MAX_TIMER_MS = 2 ** 31 - 1;
+
 /** Aborts after `timeoutMs`, or with `outer`. Not AbortSignal.timeout: React Native has none. */
 function limitOf(timeoutMs: number, outer: AbortSignal | undefined) {
   const limit = new AbortController();
   const abort = (): void => limit.abort();
-  const timer = setTimeout(abort, timeoutMs);
+  const timer = setTimeout(abort, Math.min(timeoutMs, MAX_TIMER_MS));
   outer?.addEventListener('abort', abort);
   if (outer?.aborted === true) {
     abort();

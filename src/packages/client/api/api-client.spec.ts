@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs';
+import { inspect } from 'node:util';
 import type { AgentRequest } from '../../../core/protocol/agent-request.js';
 import { writeLoginChallenge } from '../../../core/protocol/login-challenge.js';
+import { GatehouseAdmin } from './admin-client.js';
 import { GatehouseClient } from './api-client.js';
 import { authChoices } from './auth-choices.js';
 import { DeviceKey } from '../crypto/device-key.js';
@@ -23,6 +25,7 @@ const NOT_FOR_CLIENTS = {
   'POST /v1/auth/providers/github/webhook': 'GitHub',
 };
 
+const SERVER = 'https://gate.example';
 const REQUEST = 'A'.repeat(22);
 const ASKED = { requestId: REQUEST, expiresAt: 1 } as AgentRequest;
 const plain = { t: 'plain', v: 1 } as const;
@@ -266,6 +269,81 @@ describe(GatehouseClient.name, () => {
     } finally {
       Object.assign(AbortSignal, { timeout });
     }
+  });
+
+  it.each([Infinity, 2 ** 31])('does not time out early with a limit of %p', async (timeoutMs) => {
+    const late: typeof fetch = async (_url, init) => {
+      await new Promise((done) => setTimeout(done, 50));
+      init?.signal?.throwIfAborted();
+      return Response.json({ success: true });
+    };
+    const client = new GatehouseClient({ serverUrl: SERVER, fetch: late, timeoutMs });
+    await expect(client.logOut()).resolves.toBeUndefined();
+  });
+
+  it('refuses a timeout that is no number', () => {
+    expect(() => new GatehouseClient({ serverUrl: SERVER, timeoutMs: NaN })).toThrow(TypeError);
+  });
+
+  it('normalizes the address of the server', async () => {
+    const { sent, fetch } = recorder();
+    const client = new GatehouseClient({ serverUrl: 'HTTPS://gate.example/sub/', fetch });
+    await client.features();
+    await client.requests.list();
+    await client.programs.list().catch(() => null);
+    expect(client.serverUrl).toBe('https://gate.example/sub');
+    expect(sent.map(({ url }) => url)).toEqual([
+      'https://gate.example/sub/v1/features',
+      'https://gate.example/sub/v1/requests',
+      'https://gate.example/sub/v1/account/programs',
+    ]);
+  });
+
+  it.each(['', 'gate.example', 'ftp://gate.example', 'https://gate.example?x=1'])(
+    'refuses %j, which is no address of a server',
+    (serverUrl) => {
+      const problem = 'is not the address of a server';
+      expect(() => new GatehouseClient({ serverUrl })).toThrow(problem);
+      expect(() => new GatehouseAdmin({ serverUrl })).toThrow(problem);
+    },
+  );
+
+  it('refuses an address with a password, and does not repeat it', () => {
+    const problem = 'The given text is not the address of a server.';
+    const serverUrl = 'https://ada:secret@gate.example';
+    expect(() => new GatehouseClient({ serverUrl })).toThrow(problem);
+  });
+
+  it.each(['a\nb', 'ключ', '\u0000'])('does not send the token %j, or name it', async (token) => {
+    const { sent, fetch } = recorder();
+    const client = new GatehouseClient({ serverUrl: SERVER, token, fetch });
+    const problem: unknown = await client.pushTokens().catch((error: unknown) => error);
+    expect(problem).toMatchObject({ code: 'invalid-token', status: 401 });
+    expect(inspect(problem)).not.toContain(token);
+    expect(sent).toEqual([]);
+  });
+
+  it('sends a token from a file with a line end', async () => {
+    const { sent, fetch } = recorder();
+    await new GatehouseClient({ serverUrl: SERVER, token: 't\r\n', fetch }).pushTokens();
+    expect(sent[0]?.headers.get('authorization')).toBe('Bearer t');
+  });
+
+  it('rejects with the mistake in a request, not as if the server were unreachable', async () => {
+    const { sent, fetch } = recorder();
+    const client = new GatehouseClient({ serverUrl: SERVER, token: 't', fetch });
+    const cyclic: Record<string, unknown> = {};
+    cyclic.token = cyclic;
+    const body = cyclic as { token: string };
+    await expect(client.request('POST /v1/push-tokens', { body })).rejects.toThrow(TypeError);
+    const id = undefined as unknown as string;
+    await expect(client.endSession(id)).rejects.toThrow('"id" must be a string');
+    const path = { token: '' };
+    await expect(client.request('DELETE /v1/push-tokens/{token}', { path })).rejects.toThrow(
+      TypeError,
+    );
+    await expect(client.requests.reject(REQUEST, '..')).rejects.toThrow(TypeError);
+    expect(sent).toEqual([]);
   });
 
   it('starts in the browser to show the certificate', () => {

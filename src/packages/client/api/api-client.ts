@@ -15,6 +15,7 @@ import { Routes, type RequestOf } from './api-routes.js';
 import type { DeviceKey } from '../crypto/device-key.js';
 import { ResourceTokens, type TokenOptions } from '../resource-tokens.js';
 import { GatehouseProblem } from './problem.js';
+import { requireServerUrl } from './server-url.js';
 import {
   completeLogin,
   FEATURES_BEFORE_DISCOVERY,
@@ -51,11 +52,11 @@ export class GatehouseClient {
   private readonly resourceTokens: ResourceTokens;
 
   constructor(private readonly options: TransportOptions) {
-    this.serverUrl = options.serverUrl;
+    this.serverUrl = requireServerUrl(options.serverUrl);
     this.routes = new Routes(options);
     this.external = new ExternalLoginRoutes(this.routes, (key) => this.signLogin(key));
     this.connect = new ConnectRoutes(this.routes);
-    this.certificate = new CertificateRoutes(this.routes, options.serverUrl);
+    this.certificate = new CertificateRoutes(this.routes, this.serverUrl);
     this.devices = new DeviceRoutes(this.routes);
     this.settings = new SettingsRoutes(this.routes);
     this.encryption = new EncryptionRoutes(this.routes);
@@ -210,8 +211,8 @@ export class GatehouseClient {
 
   /** Signs the server's challenge, or one of the client's own where the caller allows it. */
   private async signLogin(key: DeviceKey): Promise<SignedLogin> {
-    const { serverUrl, allowClientChallenge = false } = this.options;
-    return key.signLogin(await this.challengeOrNone(), serverUrl, allowClientChallenge);
+    const { allowClientChallenge = false } = this.options;
+    return key.signLogin(await this.challengeOrNone(), this.serverUrl, allowClientChallenge);
   }
 
   /** null = the server does not have the route. */

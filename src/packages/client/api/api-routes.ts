@@ -66,7 +66,7 @@ export class Routes {
   }
 
   /** {@link send} for an answer of another form, such as an older server's. */
-  sendFor<Schema extends v.GenericSchema>(
+  async sendFor<Schema extends v.GenericSchema>(
     route: Route,
     { path, query, body }: LooseRequest,
     schema: Schema,
@@ -82,6 +82,6 @@ export class Routes {
 
 function fillPath(template: string, values: Readonly<Record<string, unknown>>): string {
   return template.replace(/\{(\w+)\}/g, (_whole, name: string) =>
-    pathSegment(String(values[name]), `"${name}"`),
+    pathSegment(values[name], `"${name}"`),
   );
 }

@@ -14,6 +14,15 @@ describe(pathOf, () => {
   });
 });
 
+describe(pathSegment, () => {
+  it.each([undefined, null, 5, {}, '\ud800', 'a\udc00b'])(
+    'refuses %p, which is no text',
+    (value) => {
+      expect(() => pathSegment(value, '"id"')).toThrow(/^"id" (must be a string|cannot be)/);
+    },
+  );
+});
+
 describe(GatehouseAdmin, () => {
   it('sends no act on an account in place of the end of a session or program', () => {
     const sent: string[] = [];

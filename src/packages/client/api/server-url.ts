@@ -14,12 +14,24 @@ export function parseServerUrl(text: string): string | null {
 }
 
 /** @throws TypeError where {@link parseServerUrl} returns null */
+export function requireServerUrl(text: string): string {
+  const { origin, path } = serverAddressOf(text);
+  return `${origin}${path}`;
+}
+
+/** @throws TypeError where {@link parseServerUrl} returns null; its message has no credentials */
 export function serverAddressOf(serverUrl: string): ServerAddress {
   const address = readServerAddress(serverUrl);
   if (address === null) {
-    throw new TypeError(`${serverUrl} is not the address of a server.`);
+    throw new TypeError(`${shownAddress(serverUrl)} is not the address of a server.`);
   }
   return address;
+}
+
+/** Returns an invalid address for a message, without what may be a password in it. */
+export function shownAddress(address: unknown): string {
+  const isSafe = typeof address === 'string' && /^[^@\s]{1,200}$/.test(address);
+  return isSafe ? address : 'The given text';
 }
 
 function readServerAddress(text: string): ServerAddress | null {

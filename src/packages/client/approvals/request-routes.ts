@@ -5,6 +5,7 @@ import type { AskingServer, RequestState } from './ask-and-wait.js';
 import type { ListedAnswer } from './judge-answers.js';
 import { success } from '../api/api-client-answers.js';
 import { Transport, type TransportOptions } from '../api/api-client-transport.js';
+import { pathSegment } from '../api/path.js';
 
 const PATH = '/v1/requests';
 
@@ -96,7 +97,7 @@ export class RequestRoutes implements AskingServer {
   }
 
   async reject(id: string, session: string): Promise<void> {
-    const path = `${pathOf(id)}/answers/${encodeURIComponent(session)}`;
+    const path = `${pathOf(id)}/answers/${pathSegment(session)}`;
     await this.transport.send('DELETE', path, success);
   }
 

@@ -1,6 +1,7 @@
 import { io, type Socket } from 'socket.io-client';
 import { parseJson } from '../../../common/parse-json.js';
 import { isHello, isUpdate, type AccountUpdate } from '../api/api-client-answers.js';
+import { MAX_TIMER_MS } from '../api/api-client-transport.js';
 import { serverAddressOf } from '../api/server-url.js';
 import { readProblem, type GatehouseProblem } from '../api/problem.js';
 import { UpdateSequence, type UpdateGap } from './update-sequence.js';
@@ -108,7 +109,7 @@ export class UpdateConnection {
   /** Returns true if the server answers in time; check it after the device was suspended. */
   isAlive(withinMs: number): Promise<boolean> {
     return this.socket
-      .timeout(withinMs)
+      .timeout(Math.min(withinMs, MAX_TIMER_MS))
       .emitWithAck('ping')
       .then(
         () => true,
