@@ -9,6 +9,10 @@ import {
   type GrantCount,
 } from '../storage/repositories/programs/program-grant.repository.js';
 
+/** An alert watches each for an increase, so their series begin with 0. */
+const WATCHED_STEPS = ['granted'];
+const WATCHED_CAUSES = ['refresh-token-reused', 'code-reused'];
+
 /** Measures grants and what changes them. Registered only where a backend accepts programs. */
 @Injectable()
 export class ProgramMetricsService implements OnModuleInit {
@@ -43,6 +47,8 @@ export class ProgramMetricsService implements OnModuleInit {
   }
 
   onModuleInit(): void {
+    WATCHED_STEPS.forEach((step) => this.consents.inc({ step }, 0));
+    WATCHED_CAUSES.forEach((cause) => this.ended.inc({ cause }, 0));
     this.events.on('program-ended', (event) => this.countEnd(event));
     this.metrics.observeEach(
       'gatehouse_program_grants',

@@ -36,6 +36,14 @@ async function series(): Promise<Record<string, number>> {
 }
 
 describe('the metrics of programs', () => {
+  it('starts series at zero where an alert watches for the first increase', async () => {
+    expect(await series()).toEqual({
+      'consents_total{step="granted"}': 0,
+      'grants_ended_total{cause="refresh-token-reused"}': 0,
+      'grants_ended_total{cause="code-reused"}': 0,
+    });
+  });
+
   it('counts consents, tokens, grants and their ends', async () => {
     const token = await tokenOf(server, makeDeviceKey());
     const program = await programTokens(server, token);
@@ -45,7 +53,7 @@ describe('the metrics of programs', () => {
     const path = `/v1/oauth/requests/${id}`;
     await call(server, 'GET', path, { token });
     await call(server, 'DELETE', path, { token });
-    expect(await series()).toEqual({
+    expect(await series()).toMatchObject({
       'consents_total{step="granted"}': 1,
       'consents_total{step="shown"}': 1,
       'consents_total{step="denied"}': 1,
