@@ -30,6 +30,8 @@ process.on('exit', (exitCode) => {
   process.exitCode = isFailed && !isHook ? exitCode || EXIT.refused : EXIT.ok;
 });
 
+/** These report a proxy that is not valid with all other problems. */
+const REPORTS_VARIABLES = ['config', 'doctor', 'serve'];
 const PROXIES = ['http_proxy', 'HTTP_PROXY', 'https_proxy', 'HTTPS_PROXY'];
 
 // The exit code of a command that waits for an event that never occurs.
@@ -38,12 +40,9 @@ void main();
 
 async function main(): Promise<void> {
   try {
-    if (PROXIES.some((name) => shell.environment[name])) {
-      // Node's own fetch knows these variables from version 24 on.
-      const { EnvHttpProxyAgent, install, setGlobalDispatcher } = await import('undici');
-      setGlobalDispatcher(new EnvHttpProxyAgent({ proxyTunnel: false }));
-      install();
-      useGlobalFetch();
+    const proxies = PROXIES.filter((name) => shell.environment[name]);
+    if (proxies.length > 0) {
+      await useProxies(proxies);
     }
     await buildProgram(shell).parseAsync(args, { from: 'user' });
   } catch (error) {
@@ -51,6 +50,30 @@ async function main(): Promise<void> {
   }
   // No process.exit(): a pipe may still hold output.
   process.exitCode = shell.exitCode;
+}
+
+async function useProxies(names: readonly string[]): Promise<void> {
+  const { EnvHttpProxyAgent, install, ProxyAgent, setGlobalDispatcher } = await import('undici');
+  const isUsable = (name: string): boolean => {
+    try {
+      void new ProxyAgent(shell.environment[name] ?? '');
+      return true;
+    } catch {
+      return false;
+    }
+  };
+  const invalid = names.filter((name) => !isUsable(name));
+  if (invalid.length === 0) {
+    // Node's own fetch knows these variables from version 24 on.
+    setGlobalDispatcher(new EnvHttpProxyAgent({ proxyTunnel: false }));
+    install();
+    useGlobalFetch();
+  } else if (group === undefined || !REPORTS_VARIABLES.includes(group)) {
+    const { ConfigurationError } =
+      await import('../../server/config/environment/configuration-error.js');
+    const message = 'must be a full address that starts with http:// or https://.';
+    throw new ConfigurationError(invalid.map((variable) => ({ variable, message })));
+  }
 }
 
 async function report(error: unknown): Promise<number> {

@@ -218,6 +218,26 @@ it.each([
   expect(await unread.run(['config', 'print'])).toMatchObject({ code: 0 });
 });
 
+it.each([' ', 'proxy.example:3128', 'gate'])(
+  'names the proxy variable that is %j',
+  async (value) => {
+    const env = { HTTPS_PROXY: value, http_proxy: 'http://127.0.0.1:9' };
+    const sent = await user.run(['whoami', '--json'], env);
+    expect(sent.code).toBe(78);
+    const { error } = JSON.parse(sent.stderr) as { error: { problems: readonly unknown[] } };
+    const problem = {
+      variable: 'HTTPS_PROXY',
+      message: expect.stringContaining('http://') as string,
+    };
+    expect(error.problems).toEqual([problem]);
+
+    const checked = await user.run(['config', 'check', '--json'], { ...env, PORT: 'x' });
+    expect(checked.code).toBe(78);
+    const { problems } = JSON.parse(checked.stdout) as { problems: { variable: string }[] };
+    expect(problems.map(({ variable }) => variable)).toEqual(['PORT', 'HTTPS_PROXY']);
+  },
+);
+
 describe('gatehouse, with wrong arguments', () => {
   it.each([
     ['frobnicate'],
