@@ -17,6 +17,7 @@ import {
   isConnectionLost,
   isReadOnly,
   isStatementLost,
+  NoConnectionError,
   translateStorageError,
 } from './storage-errors.js';
 
@@ -138,7 +139,7 @@ class ServerQueryRunner extends PostgresQueryRunner {
     }
     this.source.checkAvailable();
     try {
-      const connection = (await super.connect()) as DatabaseConnection;
+      const connection = (await super.connect().catch(noConnection)) as DatabaseConnection;
       await connection.requireWritable(this.source.refusedWrites);
       return connection;
     } catch (error) {
@@ -185,6 +186,10 @@ class ServerQueryRunner extends PostgresQueryRunner {
     }
     return super.release();
   }
+}
+
+function noConnection(error: unknown): never {
+  throw isReadOnly(error) ? error : new NoConnectionError(error);
 }
 
 const VERB = /\b(INSERT|UPDATE|DELETE|SELECT|START|COMMIT|ROLLBACK)\b/;

@@ -18,6 +18,15 @@ const SQLSTATE = /^[0-9A-Z]{5}$/;
 /** No connection is possible: connection errors, a refused role, no such database, a shutdown. */
 const LOST = /^(08|28|3D|57P)/;
 
+/** The database gives no connection, whatever its reason: too many of them, a missing right, a wrong password. */
+export class NoConnectionError extends Error {
+  override readonly name = 'NoConnectionError';
+
+  constructor(cause: unknown) {
+    super(cause instanceof Error ? cause.message : String(cause), { cause });
+  }
+}
+
 /** A server that takes no writes is no primary any more, or is fenced off: its rows may be outdated. */
 export class ReadOnlyDatabaseError extends Error {
   override readonly name = 'ReadOnlyDatabaseError';

@@ -169,6 +169,49 @@ describe('a database that fails under load (PostgreSQL only: it is killed and st
     }
   });
 
+  it.each([
+    [
+      'no role may connect',
+      'ALTER DATABASE $db ALLOW_CONNECTIONS false',
+      'ALTER DATABASE $db ALLOW_CONNECTIONS true',
+    ],
+    [
+      'the role may not connect',
+      'ALTER ROLE $role NOSUPERUSER; REVOKE CONNECT ON DATABASE $db FROM PUBLIC',
+      'ALTER ROLE $role SUPERUSER; GRANT CONNECT ON DATABASE $db TO PUBLIC',
+    ],
+    [
+      'the role has too many connections',
+      'ALTER ROLE $role NOSUPERUSER CONNECTION LIMIT 0',
+      'ALTER ROLE $role SUPERUSER CONNECTION LIMIT -1',
+    ],
+  ])('answers 503 and logs one line while %s', async (_reason, refuse, admit) => {
+    const url = new URL(store.databaseUrl ?? '');
+    const [db, role] = [url.pathname.slice(1), `gate_${randomUUID().slice(0, 8)}`];
+    const run = (sql: string) =>
+      runSql(postgres.url, sql.replaceAll('$db', db).replaceAll('$role', role));
+    await run('CREATE ROLE $role LOGIN SUPERUSER');
+    url.username = role;
+    const own = await startServer({ store, env: { ...TIMEOUTS, DATABASE_URL: url.href } });
+    try {
+      await run(refuse);
+      await run("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '$db'");
+      await waitFor('an outage', async () => (await call(own, 'GET', '/readyz')).status === 503);
+      for (let attempt = 0; attempt < 5; attempt += 1) {
+        const { status } = await call(own, 'POST', '/v1/auth/challenge', { body: {} });
+        expect(status).toBe(503);
+      }
+      await run(admit);
+      await own.logged(/The database is available again/);
+      expect(linesAfterStart(own)).toEqual([
+        expect.stringMatching(/^error The database is not available: /),
+        'info The database is available again.',
+      ]);
+    } finally {
+      await own.stop();
+    }
+  });
+
   it('keeps the server running when its connection is cut in the middle of a transaction', async () => {
     const { port } = new URL(store.databaseUrl ?? '');
     const proxy = await TcpProxy.start(Number(port));
