@@ -98,7 +98,7 @@ export class ClientTokenService {
     token: string,
     audience: string,
   ): Promise<{ readonly id: string; readonly scopes: readonly string[] }> {
-    const key = orRefuse(this.keys.signerOf(token, ALGORITHM), 'invalid-token');
+    const key = orRefuse(await this.keys.signerOf(token, ALGORITHM), 'invalid-token');
     try {
       const { payload } = await jwtVerify(token, key.publicKey, {
         algorithms: [ALGORITHM],

@@ -125,7 +125,7 @@ export class ResourceTokenService {
     const known = this.verified.get(token);
     const key =
       known === undefined
-        ? this.keys.signerOf(token, server.tokenAlg)
+        ? await this.keys.signerOf(token, server.tokenAlg)
         : this.keys.find(known.key.kid, server.tokenAlg);
     if (key === undefined) {
       return null;

@@ -17,7 +17,7 @@ import { SigningKeysService } from './signing-keys.service.js';
 type Entities = ConstructorParameters<typeof SigningKeyRepository>[3];
 
 describe(SigningKeysService, () => {
-  it('logs nothing about a database that still starts', async () => {
+  it('logs nothing about a database that still starts, and judges no token', async () => {
     const { storage } = resolveSettings({}).settings;
     const source = new ServerDataSource(dataSourceOptions(storage));
     const database = new DatabaseService(source);
@@ -37,6 +37,7 @@ describe(SigningKeysService, () => {
       ),
       new Clock(),
       new IdentityEvents(),
+      new Timers(),
     );
     const logged: unknown[] = [];
     Logger.overrideLogger({
@@ -46,5 +47,6 @@ describe(SigningKeysService, () => {
     });
     await keys.refresh();
     expect([logged, keys.published]).toEqual([[], []]);
+    await expect(keys.signerOf('a.b.c', 'ES256')).rejects.toMatchObject({ code: 'unavailable' });
   });
 });

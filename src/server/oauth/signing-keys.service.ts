@@ -1,9 +1,11 @@
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
 import { decodeProtectedHeader, importJWK, type CryptoKey, type JWK } from 'jose';
+import { LRUCache } from 'lru-cache';
 import { IdentityEvents } from '../auth/identity.events.js';
 import { Clock } from '../../common/runtime/clock.js';
-import { isUnavailable, orRefuse } from '../../common/errors.js';
+import { Timers } from '../../common/runtime/timers.js';
+import { AppError, isUnavailable, orRefuse } from '../../common/errors.js';
 import { LogOnce } from '../../common/log-once.js';
 import {
   newKeyPair,
@@ -20,6 +22,11 @@ const REFRESH_EVERY_MS = 5_000;
 const ALGORITHMS = ['ES256', 'RS256'] as const;
 
 const LONGEST_TOKEN = 8192;
+
+/** The form of each `kid`: a thumbprint (RFC 7638). */
+const KID = /^[\w-]{43}$/;
+const READ_AGAIN_EVERY_MS = 1_000;
+const MAX_ABSENT = 1_000;
 
 const UNSEALABLE =
   'A master secret is missing: a stored signing key does not open. Add the secret that sealed it to ' +
@@ -47,12 +54,17 @@ export class SigningKeysService implements OnModuleInit {
   private keys: readonly SigningKey[] = [];
   /** One refresh at a time, so that an older answer never replaces a newer one. */
   private working: Promise<void> = Promise.resolve();
+  /** Ids of keys that are revoked or were never stored. */
+  private readonly absent = new LRUCache<string, true>({ max: MAX_ABSENT });
+  private lookingUp: Promise<void> | null = null;
+  private readAgainFrom = 0;
 
   constructor(
     private readonly repository: SigningKeyRepository,
     private readonly storage: StorageLifecycleService,
     private readonly clock: Clock,
     private readonly events: IdentityEvents,
+    private readonly timers: Timers,
   ) {}
 
   onModuleInit(): void {
@@ -128,14 +140,44 @@ export class SigningKeysService implements OnModuleInit {
     return key;
   }
 
-  /** Returns the key that the token names; undefined also for any other text. */
-  signerOf(token: string, alg: string): SigningKey | undefined {
-    try {
-      return token.length > LONGEST_TOKEN
-        ? undefined
-        : this.find(decodeProtectedHeader(token).kid, alg);
-    } catch {
-      return undefined;
+  /**
+   * Returns the key that the token names; undefined also for any other text. Another replica may have made the
+   * key just now, so an unknown one is looked up.
+   *
+   * @throws AppError `unavailable` before the keys were read, and while an unknown one cannot be looked up
+   */
+  async signerOf(token: string, alg: string): Promise<SigningKey | undefined> {
+    if (this.keys.length === 0) {
+      throw new AppError('unavailable');
+    }
+    const kid = kidOf(token);
+    const key = this.find(kid, alg);
+    if (key === undefined && kid !== undefined && KID.test(kid) && !this.absent.has(kid)) {
+      await this.lookUp(kid);
+    }
+    return key ?? this.find(kid, alg);
+  }
+
+  /** A key is stored before it signs, so one that is not found then will never be. */
+  private async lookUp(kid: string): Promise<void> {
+    await (this.lookingUp ??= this.readAgain());
+    if (!this.keys.some((key) => key.kid === kid)) {
+      this.absent.set(kid, true);
+    }
+  }
+
+  /** Once a second at most, whatever callers send. @throws AppError `unavailable` */
+  private async readAgain(): Promise<void> {
+    const waitMs = this.readAgainFrom - this.clock.now();
+    // The clock may have been set back.
+    await this.timers.sleep(Math.min(Math.max(0, waitMs), READ_AGAIN_EVERY_MS));
+    this.readAgainFrom = this.clock.now() + READ_AGAIN_EVERY_MS;
+    // A later caller's key may be stored after this read.
+    this.lookingUp = null;
+    const reading = this.working.then(() => this.tryRenew());
+    this.working = reading.then(() => undefined);
+    if ((await reading) !== null) {
+      throw new AppError('unavailable');
     }
   }
 
@@ -145,6 +187,11 @@ export class SigningKeysService implements OnModuleInit {
 
   private async read(): Promise<void> {
     const records = await this.repository.all();
+    for (const { kid } of this.keys) {
+      if (!records.some((record) => record.kid === kid)) {
+        this.absent.set(kid, true);
+      }
+    }
     this.keys = await Promise.all(
       records.map(
         async (record) => this.keys.find(({ kid }) => kid === record.kid) ?? (await keyOf(record)),
@@ -161,6 +208,14 @@ export class SigningKeysService implements OnModuleInit {
     // A first key is made once by all replicas, and so is the next one.
     await this.repository.add(record, signsFrom === now ? 0 : now);
     await this.read();
+  }
+}
+
+function kidOf(token: string): string | undefined {
+  try {
+    return token.length > LONGEST_TOKEN ? undefined : decodeProtectedHeader(token).kid;
+  } catch {
+    return undefined;
   }
 }
 

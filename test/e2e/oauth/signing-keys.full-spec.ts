@@ -103,6 +103,11 @@ it('revokes the keys of before at every replica with --now, without a restart', 
   expect(code).toBe(0);
   expect(stdout).toContain('They sign now.');
   expect(stdout).toContain('Running servers were notified');
+  await waitFor('the old keys are gone', async () => (await kids(first)).length === 2);
+  const newest = await backendToken(first, session, 'relay');
+  for (const server of servers) {
+    expect(await isAccepted(server, newest)).toEqual([true, true]);
+  }
   for (const server of servers) {
     await waitFor('the old keys are gone', async () => (await kids(server)).length === 2);
     const left = await kids(server);
