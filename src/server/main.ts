@@ -1,6 +1,7 @@
 import { Logger } from '@nestjs/common';
 import { LISTEN_BACKLOG } from './network/backlog.js';
 import { listenHost } from './network/listen-host.js';
+import { withAllProblems } from './check-configuration.js';
 import { readEnvironment } from './config/config.module.js';
 import { ConfigurationError } from './config/environment/configuration-error.js';
 import { resolveSettings, type ResolvedConfiguration } from './config/resolve-settings.js';
@@ -16,12 +17,17 @@ void main();
 
 async function main(): Promise<void> {
   const logWarnings = keepWarnings();
+  const environment = readEnvironment();
   try {
-    const environment = readEnvironment();
     await serve(resolveSettings(environment), tracesWanted(environment), logWarnings);
   } catch (error) {
+    if (error instanceof ConfigurationError) {
+      const { message } = await withAllProblems(error, environment);
+      process.stderr.write(`${message}\n`);
+      process.exit(EXIT_CONFIGURATION);
+    }
     process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
-    process.exit(error instanceof ConfigurationError ? EXIT_CONFIGURATION : 1);
+    process.exit(1);
   }
 }
 

@@ -64,6 +64,7 @@ const TABLE = readImportTable(readFileSync(ARCHITECTURE, 'utf8'));
 const COMPOSITION_ROOT = [
   'server/main.ts',
   'server/create-app.ts',
+  'server/check-configuration.ts',
   'server/log-settings.ts',
   'server/app.module.ts',
   'server/api-document.ts',

@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { selfSigned } from '../fixtures/certificates-fixture.js';
+import { selfSigned, TestAuthority } from '../fixtures/certificates-fixture.js';
 import { OKTA } from './feature-values.js';
 import { at, find, type Json, type JsonObject, type Manifest } from './render.js';
 
@@ -53,7 +53,12 @@ export function mountFiles(
   const variables = { ...map(at(container, 'envFrom.0.configMapRef.name')), ...env(container) };
   const paths = Object.entries(variables).filter(([, value]) => below(value) !== value);
   const { cert, key } = selfSigned(directory, 'gate', 'DNS:gate.example.org');
-  const pem = { CERT_PATH: cert, KEY_PATH: key, CA_PATH: cert };
+  const authority = TestAuthority.root(mkdtempSync(join(directory, 'authority-')), 'Root');
+  const pem = {
+    ...{ CERT_PATH: cert, KEY_PATH: key },
+    CA_PATH: readFileSync(authority.certPath, 'utf8'),
+    CRL_PATH: authority.revocationList(),
+  };
   for (const [name, path] of paths) {
     if (/_(FILE|PATH)$/.test(name) && !existsSync(below(path))) {
       const [, text] = Object.entries(pem).find(([ending]) => name.endsWith(ending)) ?? [];

@@ -11,7 +11,14 @@ import { checkUnknownNames, gatherTexts, readValues, secretFileIn } from './read
 import { readProgramClients } from './resource-servers/program-clients-file.js';
 import { readResourceServers } from './resource-servers/resource-servers-file.js';
 import { readCertificateRules } from './rules/certificate-rules.js';
-import { buildSettings, deepFreeze, type Settings, type VariableName } from './settings.js';
+import {
+  buildSettings,
+  deepFreeze,
+  variableOf,
+  type Settings,
+  type Values,
+  type VariableName,
+} from './settings.js';
 import { readSmallFile } from './environment/small-file.js';
 
 export interface ResolvedConfiguration {
@@ -24,6 +31,17 @@ export interface ResolvedConfiguration {
 
 /** Reads the files that variables name. @throws ConfigurationError with all problems */
 export function resolveSettings(environment: EnvironmentText): ResolvedConfiguration {
+  const { problems, ...resolved } = readSettings(environment);
+  if (problems.length > 0) {
+    throw new ConfigurationError(problems, resolved.warnings);
+  }
+  return resolved;
+}
+
+/** A variable with a problem has its default in the settings, so that more can be checked. */
+export function readSettings(
+  environment: EnvironmentText,
+): ResolvedConfiguration & Pick<ConfigurationReport, 'problems'> {
   const report = new ConfigurationReport();
   const texts = gatherTexts(environment, report);
   const values = readValues(texts, report);
@@ -49,13 +67,19 @@ export function resolveSettings(environment: EnvironmentText): ResolvedConfigura
   };
   const resourceServers = readResourceServers(values, context, report);
   checkSettings(values, texts, providers, report);
-  if (report.problems.length > 0) {
-    throw new ConfigurationError(report.problems, report.warnings);
-  }
   const rules = { providers, certificateRules, resourceServers, programClients };
-  const checked = { values, secretFile, caBundle, ...rules };
+  const checked = { values: withoutProblems(values, report), secretFile, caBundle, ...rules };
   const settings = deepFreeze(buildSettings(checked));
-  return { settings, warnings: report.warnings, findings: findLockouts(settings) };
+  const { problems, warnings } = report;
+  return { settings, problems, warnings, findings: findLockouts(settings) };
+}
+
+function withoutProblems(values: Values, report: ConfigurationReport): Values {
+  const entries = Object.entries(values).map(([name, value]) => [
+    name,
+    report.has(name) ? variableOf(name as VariableName).default : value,
+  ]);
+  return report.problems.length === 0 ? values : (Object.fromEntries(entries) as Values);
 }
 
 const BUNDLE = 'SERVICE_CA_BUNDLE';

@@ -58,9 +58,11 @@ describe('gatehouse config check', () => {
       clientSecret: 'a client secret',
       clientSecretExpiresAt: new Date(Date.now() + 10 * 86_400_000).toISOString().slice(0, 10),
     };
+    const tokens = join(user.home, 'tokens.json');
+    await writeFile(tokens, '[]');
     const env = {
       ADMIN_PORT: '9000',
-      ADMIN_TOKENS_FILE: '/etc/none.json',
+      ADMIN_TOKENS_FILE: tokens,
       ADMIN_TLS_CERT_PATH: expired.certPath,
       ADMIN_TLS_KEY_PATH: expired.keyPath,
       AUTH_PROVIDERS_CONFIG_JSON: JSON.stringify([provider]),
@@ -78,6 +80,40 @@ describe('gatehouse config check', () => {
     const lockout = { ...env, AUTH_KEY_CHALLENGE_ENABLED: '0' };
     const locked = await user.run(['config', 'check', '--allow-expired'], lockout);
     expect(locked).toMatchObject({ code: 1 });
+  });
+
+  it('reports the files that no start can use with all other problems, as the start does', async () => {
+    const text = join(user.home, 'text.pem');
+    await writeFile(text, 'not a certificate');
+    const mtls = 'SERVICE_FEATURE_AUTH_MTLS__';
+    const env = {
+      SERVICE_TLS_CERT_PATH: '/nowhere',
+      SERVICE_TLS_KEY_PATH: '/nowhere',
+      ...{ ADMIN_PORT: '9000', ADMIN_TOKENS_FILE: text },
+      ...{ [`${mtls}ENABLED`]: 'true', [`${mtls}MODE`]: 'forwarded' },
+      [`${mtls}TRUST_FORWARDED_HEADERS`]: 'true',
+      [`${mtls}TRUSTED_PROXIES`]: '10.0.0.0/8',
+      ...{ [`${mtls}CA_PATH`]: text, [`${mtls}CRL_PATH`]: text },
+    };
+    const files = [
+      'ADMIN_TOKENS_FILE',
+      `${mtls}CA_PATH`,
+      `${mtls}CRL_PATH`,
+      'SERVICE_TLS_CERT_PATH',
+      'SERVICE_TLS_KEY_PATH',
+    ];
+    for (const [more, names] of [
+      [{}, files],
+      [{ PORT: 'x' }, [...files, 'PORT']],
+    ] as const) {
+      const check = await user.run(['config', 'check'], { ...env, ...more });
+      const start = await user.run(['serve'], { ...env, ...more });
+      for (const { code, stdout, stderr } of [check, start]) {
+        expect(code).toBe(78);
+        const reported = `${stdout}${stderr}`.matchAll(/^ {2}([A-Z_]+): /gm);
+        expect([...reported].map(([, name]) => name).sort()).toEqual([...names].sort());
+      }
+    }
   });
 
   it('exits with 1 where the configuration is valid and locks users out', async () => {

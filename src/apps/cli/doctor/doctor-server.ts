@@ -3,7 +3,8 @@ import { Timers } from '../../../common/runtime/timers.js';
 import type { Settings } from '../../../server/config/settings.js';
 import type { CliContext } from '../command.js';
 import { EXIT } from '../cli-error.js';
-import { resolveOrExplain, variablesToCheck } from '../server/config-report.js';
+import { resolveOrExplain } from '../../../server/check-configuration.js';
+import { variablesToCheck } from '../server/config-report.js';
 import {
   type CheckResult,
   describeResult,

@@ -1,9 +1,7 @@
 import { parseEnv } from 'node:util';
-import { adminTlsFiles } from '../../../server/config/admin.config.js';
 import {
   ConfigurationError,
   ConfigurationReport,
-  type ConfigurationProblem,
 } from '../../../server/config/environment/configuration-error.js';
 import { gatherTexts, readValues } from '../../../server/config/read-environment.js';
 import { readSmallFile } from '../../../server/config/environment/small-file.js';
@@ -14,14 +12,9 @@ import {
   type VariableName,
   type Settings,
 } from '../../../server/config/settings.js';
-import { httpTlsFiles } from '../../../server/config/http.config.js';
-import { mtlsTlsFiles } from '../../../server/config/mtls.config.js';
-import { loadTlsContext } from '../../../server/config/tls/tls-files.js';
 import { printableProviders } from '../../../server/config/providers-file/provider-settings.js';
-import {
-  resolveSettings,
-  type ResolvedConfiguration,
-} from '../../../server/config/resolve-settings.js';
+import { resolveSettings } from '../../../server/config/resolve-settings.js';
+import { resolveOrExplain } from '../../../server/check-configuration.js';
 import { admissionTable } from '../../../core/policy/admission/admission.js';
 import { findExpiries } from '../../../core/policy/findings/expiry.js';
 import type { LockoutFinding } from '../../../core/policy/findings/lockout.js';
@@ -109,44 +102,6 @@ async function askProviders(settings: Settings): Promise<LockoutFinding[]> {
           },
         ],
   );
-}
-
-/** Unlike the server, it reads the certificates of all ports before it reports. */
-export async function resolveOrExplain(
-  environment: EnvironmentText,
-): Promise<ResolvedConfiguration | ConfigurationError> {
-  try {
-    const resolved = resolveSettings(environment);
-    const problems = await certificateProblems(resolved.settings);
-    return problems.length === 0 ? resolved : new ConfigurationError(problems, resolved.warnings);
-  } catch (error) {
-    if (error instanceof ConfigurationError) {
-      return error;
-    }
-    throw error;
-  }
-}
-
-async function certificateProblems({
-  http,
-  admin,
-  mtls,
-}: Settings): Promise<readonly ConfigurationProblem[]> {
-  const sets = [
-    httpTlsFiles(http.tls),
-    admin.port === null ? null : adminTlsFiles(admin.tls),
-    mtlsTlsFiles(mtls),
-  ];
-  const results = await Promise.allSettled(sets.map(loadTlsContext));
-  return results.flatMap((result) => {
-    if (result.status === 'fulfilled') {
-      return [];
-    }
-    if (result.reason instanceof ConfigurationError) {
-      return result.reason.problems;
-    }
-    throw result.reason;
-  });
 }
 
 function section(title: string, lines: readonly string[]): string[] {

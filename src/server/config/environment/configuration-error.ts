@@ -16,6 +16,25 @@ export class ConfigurationError extends Error {
   }
 }
 
+/** @throws ConfigurationError with the problems of all checks, or the first other error */
+export async function allChecked<Checks extends readonly unknown[] | []>(
+  checks: Checks,
+): Promise<{ -readonly [Index in keyof Checks]: Awaited<Checks[Index]> }> {
+  const problems: ConfigurationProblem[] = [];
+  for (const result of await Promise.allSettled(checks)) {
+    if (result.status === 'rejected') {
+      if (!(result.reason instanceof ConfigurationError)) {
+        throw result.reason;
+      }
+      problems.push(...result.reason.problems);
+    }
+  }
+  if (problems.length > 0) {
+    throw new ConfigurationError(problems);
+  }
+  return Promise.all(checks);
+}
+
 export class ConfigurationReport {
   readonly problems: ConfigurationProblem[] = [];
   readonly warnings: string[] = [];

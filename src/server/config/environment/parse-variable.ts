@@ -5,7 +5,6 @@ import {
   IsBoolean,
   IsIn,
   IsInt,
-  IsString,
   Matches,
   Max,
   Min,
@@ -94,7 +93,7 @@ export function rulesOf(variable: Variable): PropertyDecorator[] {
       return stringRules(variable);
     case 'path':
     case 'json':
-      return [IsString({ message: 'must be text.' })];
+      return [isText()];
   }
 }
 
@@ -108,7 +107,7 @@ function integerRules({ min, max, clamp }: IntegerVariable): PropertyDecorator[]
 
 function stringRules({ pattern, shape, minBytes }: StringVariable): PropertyDecorator[] {
   return [
-    IsString({ message: 'must be text.' }),
+    isText(),
     ...(pattern === undefined ? [] : [Matches(pattern, { message: `must be ${shape}.` })]),
     ...(minBytes === undefined ? [] : [isAtLeast(minBytes)]),
   ];
@@ -135,6 +134,10 @@ function urlRules({ schemes, mistakeIn = () => null }: UrlVariable): PropertyDec
     return isAllowed && mistakeIn(String(value)) === null;
   };
   return [rule(fits, ({ value }) => mistakeIn(String(value)) ?? message)];
+}
+
+function isText(): PropertyDecorator {
+  return Matches(/\S/, { message: 'must not be only white space.' });
 }
 
 function isList(): PropertyDecorator {

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { createSecureContext, type SecureContextOptions } from 'node:tls';
 import { decodeFile, type FileText } from '../../../common/file-text.js';
 import { PolledFiles } from '../../../common/polled-files.js';
-import { ConfigurationError } from '../environment/configuration-error.js';
+import { allChecked, ConfigurationError } from '../environment/configuration-error.js';
 
 /** Every port that serves HTTPS accepts this version and newer ones. */
 export const TLS_MIN_VERSION = 'TLSv1.2';
@@ -42,7 +42,7 @@ export function pollTlsFiles(
 }
 
 async function readAll({ cert, key, ca }: TlsFileSet): Promise<Contents> {
-  const [certText, keyText, caText] = await Promise.all([
+  const [certText, keyText, caText] = await allChecked([
     readText(cert),
     readText(key),
     ca && readText(ca),

@@ -24,10 +24,8 @@ import { Timers } from '../../../common/runtime/timers.js';
 import { httpConfig } from '../../config/http.config.js';
 import { mtlsConfig } from '../../config/mtls.config.js';
 import { TLS_MIN_VERSION } from '../../config/tls/tls-files.js';
-import {
-  CertificateFilesService,
-  type LoadedFiles,
-} from '../../providers/certificate/certificate-files.service.js';
+import type { LoadedFiles } from '../../providers/certificate/certificate-files.js';
+import { CertificateFilesService } from '../../providers/certificate/certificate-files.service.js';
 import { requireUsableChains } from './peer-chain.js';
 
 const HEADERS_TIMEOUT_MS = 10_000;

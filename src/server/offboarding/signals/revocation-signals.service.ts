@@ -2,10 +2,8 @@ import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { Clock } from '../../../common/runtime/clock.js';
 import { isUnavailable } from '../../../common/errors.js';
 import { CERTIFICATES } from '../../../core/policy/admission/admission.js';
-import {
-  CertificateFilesService,
-  type LoadedFiles,
-} from '../../providers/certificate/certificate-files.service.js';
+import type { LoadedFiles } from '../../providers/certificate/certificate-files.js';
+import { CertificateFilesService } from '../../providers/certificate/certificate-files.service.js';
 import { RevocationListService } from '../../providers/certificate/revocation-list.service.js';
 import { IdentityDueRepository } from '../../storage/repositories/identity-due.repository.js';
 import { keyName, storedKey } from '../../../core/x509/certificate-reference.js';

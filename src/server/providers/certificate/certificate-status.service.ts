@@ -13,7 +13,8 @@ import {
 } from '../../../core/policy/certificate/client-certificate.js';
 import type { ProviderVerdict } from '../../../core/policy/eligibility/offboarding.js';
 import { hasWholePath, keyName } from '../../../core/x509/certificate-reference.js';
-import { CertificateFilesService, type LoadedFiles } from './certificate-files.service.js';
+import type { LoadedFiles } from './certificate-files.js';
+import { CertificateFilesService } from './certificate-files.service.js';
 import { RevocationService, worstOf } from './revocation.service.js';
 
 /** Stored by an earlier version, which kept the certificate without the authorities above it. */
