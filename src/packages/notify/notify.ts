@@ -1,9 +1,9 @@
+import { pause } from '../client/abort.js';
 import {
   attemptBatch,
   DEFAULT_SCHEDULE,
   nextAttemptAt,
   NO_ANSWER,
-  passed,
   type RetrySchedule,
   type Senders,
 } from './delivery/attempt.js';
@@ -142,7 +142,7 @@ export async function deliver(
       waiting = sent.filter((_delivery, index) => nextAt[index] !== null);
       // The messages of one request are sent together again, when the last of them may be.
       const at = Math.max(...nextAt.map((one) => one ?? 0));
-      if (waiting.length > 0 && !(await passed(at - now(), signal))) {
+      if (waiting.length > 0 && !(await pause(at - now(), signal))) {
         return;
       }
     }

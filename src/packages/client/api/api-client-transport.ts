@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { onAbort } from '../abort.js';
 import { parseJson } from '../../../common/parse-json.js';
 import { readAnswerText, type FetchAnswer } from './answer-text.js';
 import { GatehouseProblem, readProblem, ServerUnreachable } from './problem.js';
@@ -158,7 +159,7 @@ function limitOf(timeoutMs: number, outer: AbortSignal | undefined) {
   const limit = new AbortController();
   const abort = (): void => limit.abort();
   const timer = setTimeout(abort, Math.min(timeoutMs, MAX_TIMER_MS));
-  outer?.addEventListener('abort', abort);
+  const release = outer && onAbort(outer, abort);
   if (outer?.aborted === true) {
     abort();
   }
@@ -170,7 +171,7 @@ function limitOf(timeoutMs: number, outer: AbortSignal | undefined) {
     },
     clear: (): void => {
       clearTimeout(timer);
-      outer?.removeEventListener('abort', abort);
+      release?.();
     },
   };
 }

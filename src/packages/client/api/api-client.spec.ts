@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { inspect } from 'node:util';
 import type { AgentRequest } from '../../../core/protocol/agent-request.js';
@@ -279,6 +280,22 @@ describe(GatehouseClient.name, () => {
     };
     const client = new GatehouseClient({ serverUrl: SERVER, fetch: late, timeoutMs });
     await expect(client.logOut()).resolves.toBeUndefined();
+  });
+
+  it('adds one listener for all calls to the signal that ends them', async () => {
+    const abort = new AbortController();
+    const waiting: typeof fetch = (_url, init) =>
+      new Promise((_done, fail) =>
+        init?.signal?.addEventListener('abort', () => fail(new Error('aborted'))),
+      );
+    const { signal } = abort;
+    const client = new GatehouseClient({ serverUrl: SERVER, fetch: waiting, signal });
+    const calls = Array.from({ length: 20 }, () => client.withToken('t').pushTokens());
+    expect(getEventListeners(signal, 'abort')).toHaveLength(1);
+    abort.abort();
+    const results = await Promise.allSettled(calls);
+    expect(results.map(({ status }) => status)).toEqual(calls.map(() => 'rejected'));
+    expect(getEventListeners(signal, 'abort')).toEqual([]);
   });
 
   it('refuses a timeout that is no number', () => {

@@ -1,3 +1,4 @@
+import { pause } from '../abort.js';
 import { GatehouseProblem, ServerUnreachable } from '../api/problem.js';
 import type { AccountRequests, SealedRequest } from './account-requests.js';
 import {
@@ -217,8 +218,8 @@ class Asking {
   private async pause(seconds?: number): Promise<void> {
     const ms = Math.max(this.pauseMs * (1 + Math.random()), (seconds ?? 0) * 1000);
     this.pauseMs = Math.min(this.pauseMs * 2, LONGEST_PAUSE_MS);
-    const { pause = pauseFor, signal } = this.options;
-    await pause(Math.max(0, Math.min(ms, this.leftMs)), signal);
+    const { pause: wait = pause, signal } = this.options;
+    await wait(Math.max(0, Math.min(ms, this.leftMs)), signal);
   }
 }
 
@@ -245,19 +246,4 @@ function isTemporary(error: unknown): error is Error {
   return (
     error instanceof ServerUnreachable || (error instanceof GatehouseProblem && error.isTemporary)
   );
-}
-
-function pauseFor(ms: number, signal?: AbortSignal): Promise<void> {
-  return new Promise((done) => {
-    const end = (): void => {
-      clearTimeout(timer);
-      signal?.removeEventListener('abort', end);
-      done();
-    };
-    const timer = setTimeout(end, ms);
-    signal?.addEventListener('abort', end);
-    if (signal?.aborted === true) {
-      end();
-    }
-  });
 }

@@ -1,4 +1,3 @@
-import { setTimeout as wait } from 'node:timers/promises';
 import {
   lastingFailure,
   type AttemptResult,
@@ -89,14 +88,4 @@ export function nextAttemptAt(
   const retryAfterMs = Math.min(result.retryAfterMs ?? 0, LONGEST_RETRY_AFTER_MS);
   const at = now + Math.ceil(Math.max(delayMs, retryAfterMs) * (1 + JITTER * random()));
   return at < expiresAt ? at : null;
-}
-
-/** Returns true if the time passed, false if the signal ended the wait. */
-export async function passed(ms: number, signal: AbortSignal | undefined): Promise<boolean> {
-  try {
-    await wait(Math.max(0, ms), undefined, signal === undefined ? {} : { signal });
-    return true;
-  } catch {
-    return false;
-  }
 }

@@ -1,3 +1,5 @@
+import { getEventListeners } from 'node:events';
+import { setImmediate } from 'node:timers/promises';
 import { createHash } from 'node:crypto';
 import { formatWebPushToken } from '../../client/notifications/web-push.js';
 import { deliver } from '../notify.js';
@@ -182,7 +184,7 @@ describe(deliver.name, () => {
     let tries = 0;
     const attempt = () => {
       tries += 1;
-      setImmediate(() => stop.abort());
+      void setImmediate().then(() => stop.abort());
       return Promise.resolve([result]);
     };
     const senders = { push: { attempt }, webhooks: { attempt: () => Promise.resolve(result) } };
@@ -192,5 +194,23 @@ describe(deliver.name, () => {
       { state: 'failed', attempts: 1 },
     ]);
     expect(tries).toBe(1);
+  });
+
+  it('waits for many webhooks with one listener of the signal', async () => {
+    const stop = new AbortController();
+    const delivery = { kind: 'webhook', id: 'one', expiresAt: NOW + 120_000 };
+    const deliveries = Array.from({ length: 20 }, () => ({ ...delivery, channel: { id: 'one' } }));
+    const result = { state: 'failed', code: 'x', detail: 'x', isTemporary: true } as const;
+    const senders = {
+      push: { attempt: () => Promise.resolve([]) },
+      webhooks: { attempt: () => Promise.resolve(result) },
+    };
+    const schedule = { delaysMs: [60_000], random: () => 0 };
+    const options = { now: () => NOW, schedule, signal: stop.signal };
+    const delivered = deliver(deliveries as never, senders, options);
+    await setImmediate();
+    expect(getEventListeners(stop.signal, 'abort')).toHaveLength(1);
+    stop.abort();
+    expect(await delivered).toHaveLength(20);
   });
 });
