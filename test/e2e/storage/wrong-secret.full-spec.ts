@@ -8,6 +8,7 @@ import { type Server } from '../../fixtures/programs/server-fixture.js';
 import {
   expectMarked,
   OLD,
+  reseal,
   rowsOf,
   start,
   writeMarked,
@@ -83,6 +84,23 @@ describe('a server whose master secret does not open the stored values', () => {
     expect(await sealedBy(again)).toEqual({ current: 0, previous: 0, former: 2, unknown: 0 });
     await expectMarked(new AccountCalls(again, account.token));
     await again.stop();
+  });
+
+  it('reports nothing where the old secret is removed right after a reseal', async () => {
+    const first = await start();
+    await writeMarked(first);
+    await first.stop();
+    const file = writeSecret(OLD);
+    const env = { SERVICE_MASTER_SECRET: WRONG, SERVICE_MASTER_SECRET_PREVIOUS: OLD };
+    const rotated = { SERVICE_MASTER_SECRET_PREVIOUS_FILE: file, METRICS_TOKEN: TOKEN };
+    const server = await start({ SERVICE_MASTER_SECRET: WRONG, ...rotated });
+    expect(await sealedBy(server)).toMatchObject({ current: 0, previous: 2 });
+    expect((await reseal(env)).code).toBe(0);
+    writeSecret('an-unrelated-master-secret-0123456789-0123456789');
+    await waitFor('the change', async () => (await sealedBy(server))['previous'] === 0);
+    await waitFor('the values', async () => (await sealedBy(server))['current'] === 2);
+    expect(server.logs()).not.toContain('was removed too early');
+    await server.stop();
   });
 
   it('serves where only a few values need a lost secret, until the runbook deletes them', async () => {

@@ -27,7 +27,10 @@ export class SealedValuesService implements OnModuleInit {
   ) {}
 
   onModuleInit(): void {
-    this.masterKeys.onChange(() => this.log(this.report()));
+    // A value may have been sealed again since the last check.
+    this.masterKeys.onChange(() => {
+      this.poll().catch((error: unknown) => this.logger.error(error));
+    });
   }
 
   async check(sql: SqlRunner): Promise<StoredKeysReport> {
@@ -51,6 +54,7 @@ export class SealedValuesService implements OnModuleInit {
       if (!isUnavailable(error)) {
         throw error;
       }
+      this.log(this.report());
     }
   }
 
