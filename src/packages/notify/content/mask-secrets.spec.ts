@@ -87,6 +87,7 @@ const SECRETS: [text: string, secret: string][] = [
   ['app --password hunter2 --verbose', 'hunter2'],
   ['app --db-password "correct horse"', 'correct horse'],
   ['app --token=t0ken run', 't0ken'],
+  ['docker run --rm -e DB_PASSWORD=correcthorse alpine', 'correcthorse'],
   ['gh auth --with-token abc123', 'abc123'],
   ['curl -u bob:hunter2 https://example.com', 'hunter2'],
   ['sshpass -p hunter2 ssh host', 'hunter2'],
