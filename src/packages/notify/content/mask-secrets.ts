@@ -78,9 +78,9 @@ const NAMED = new RegExp(
     `(?:${SIGNS})(?:(?:Bearer|Basic|Token) +)?`,
   'gi',
 );
-/** A word before a bracket, such as a function in code, is no value. */
+/** A word before a bracket, such as a function in code, is no value. A comma can end an assignment. */
 const VALUE =
-  /(?<quote>\\?["'`])(?!\s)(?<quoted>(?:(?!\k<quote>)(?:\\.|[^\n]))+)|(?<bare>[^\s"'`&;|<>,(){}[\]]+)(?=[\s"'`&;|<>,)}\]]|$)/y;
+  /(?<quote>\\?["'`])(?!\s)(?<quoted>(?:(?!\k<quote>)(?:\\.|[^\n]))+)|(?<bare>(?:[^\s"'`&;|<>,(){}[\]]|,(?![\w.-]*[=:])(?=[^\s"'`&;|<>,(){}[\]]))+)(?=[\s"'`&;|<>,)}\]]|$)/y;
 
 /** Returns the values of names that say that they hold a secret. */
 function namedSecrets(text: string): Span[] {
