@@ -109,6 +109,7 @@ const SECRETS: [text: string, secret: string][] = [
   [key('OPENSSH PRIVATE KEY'), `\n${letters(64)}\n${letters(30)}==\n`],
   [key('PGP PRIVATE KEY BLOCK'), `\n${letters(64)}\n${letters(30)}==\n`],
   ['echo "-----BEGIN EC PRIVATE KEY-----\\nabc', '\\nabc'],
+  ['export DB_PASSWORD=hunter,s3cret', 'hunter,s3cret'],
   ['helm install x --set db.password=abc123,image.repository=evil.example/x', 'abc123'],
 ];
 
