@@ -204,6 +204,7 @@ const LOOK_ALIKES = [
   key('PUBLIC KEY'),
   key('PGP PUBLIC KEY BLOCK'),
   'Paste the private key here',
+  'npm test -- --tags auth,token,session',
 ];
 
 describe(maskSecrets.name, () => {
