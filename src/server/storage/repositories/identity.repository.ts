@@ -49,6 +49,14 @@ export interface IdentityChange {
   readonly event: AuditEvent | null;
 }
 
+/**
+ * A login may be finished minutes after its proof. A signal that made the identity due meanwhile is newer: the
+ * check that it asked for still takes place.
+ */
+const KEEP_DUE = `
+  CASE WHEN "eligibility_next_check_at" BETWEEN :provenAt::timestamptz AND now()
+    THEN "eligibility_next_check_at" ELSE :nextCheckAt::timestamptz END`;
+
 /** Transactions that change a link lock the identity first and the account second. */
 @Injectable()
 export class IdentityRepository {
@@ -126,19 +134,22 @@ export class IdentityRepository {
     accountId: string,
     proven: ProvenIdentity,
   ): Promise<void> {
-    const { provider, subject, credentials } = proven;
+    const { provider, subject, credentials, checkedAt, nextCheckAt } = proven;
     const sealed = this.credentials.seal(accountId, provider, credentials);
-    await manager.update(
-      IdentityEntity,
-      { provider, subject },
-      {
+    await manager
+      .createQueryBuilder()
+      .update(IdentityEntity)
+      .set({
         ...confirmed(proven),
         ...(sealed !== null && { credentials: sealed }),
+        eligibilityNextCheckAt: () => KEEP_DUE,
         eligibilityReason: null,
         consecutiveFailures: 0,
         leaseUntil: null,
-      },
-    );
+      })
+      .where({ provider, subject })
+      .setParameters({ provenAt: checkedAt, nextCheckAt })
+      .execute();
   }
 
   /**

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { call, refusalOf } from '../../../helpers/client.js';
 import { connect, refusedConnect } from '../../../helpers/client-live.js';
+import { finish } from '../../../helpers/keyless-calls.js';
 import { waitFor } from '../../../helpers/wait.js';
 import { KEYLESS, OffboardingFixture, type Person } from '../../../fixtures/offboarding-fixture.js';
 
@@ -88,6 +89,24 @@ describe('leaving the only provider of an account, where none is required', () =
     expect(await live.next('closing')).toMatchObject({ code: 'not-eligible', provider: 'people' });
     const refused = await call(other, 'GET', '/v1/push-tokens', { token: person.token });
     expect(refusalOf(refused)).toEqual({ status: 403, code: 'not-eligible' });
+  });
+
+  it('checks a person whom a signal named, whatever earlier logins are finished meanwhile', async () => {
+    const person = await fixture.keylessLogin(one);
+    const held = await fixture.provenLogin(one, person.sub);
+    fixture.provider.groups.set(person.sub, ['alumni']);
+    fixture.provider.delayMs = 1000;
+    const logoutToken = await fixture.provider.logoutToken(person.sub);
+    const signal = await call(one, 'POST', '/v1/auth/backchannel-logout/people', {
+      body: new URLSearchParams({ logout_token: logoutToken }).toString(),
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    });
+    expect(signal.status).toBe(200);
+    await finish(one, held, 'people');
+    fixture.provider.delayMs = 0;
+    await fixture.until('the account is refused', async () =>
+      (await statuses(person)).every((status) => status === 403),
+    );
   });
 
   it('checks an identity once in each interval, and a login starts a new interval', async () => {
