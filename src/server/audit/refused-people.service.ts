@@ -12,6 +12,8 @@ const HOUR_MS = 3_600_000;
 const MAX_PEOPLE = 1000;
 const MAX_CHARACTERS = 320;
 
+export type RefusalKind = 'login-refused' | 'admin-login-refused';
+
 export interface RefusedPerson {
   /** A configured provider's id, or `mtls`. */
   readonly provider: string;
@@ -47,7 +49,7 @@ export class RefusedPeopleService implements BeforeApplicationShutdown {
   ) {}
 
   /** Never rejects: a refusal stands where its row cannot be stored. */
-  async add(person: RefusedPerson, kind: 'login-refused' | 'admin-login-refused'): Promise<void> {
+  async add(person: RefusedPerson, kind: RefusalKind): Promise<void> {
     const { provider, subject, reason } = person;
     if (subject === null) {
       this.audit.refuse(provider, reason);

@@ -1,6 +1,10 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { ConfigType } from '@nestjs/config';
-import { RefusedPeopleService, type RefusedPerson } from '../audit/refused-people.service.js';
+import {
+  RefusedPeopleService,
+  type RefusalKind,
+  type RefusedPerson,
+} from '../audit/refused-people.service.js';
 import { AppError } from '../../common/errors.js';
 import { authConfig } from '../config/auth.config.js';
 import { providersConfig } from '../config/providers.config.js';
@@ -65,9 +69,14 @@ export class IdentitySignalsService {
   /**
    * Links the person of the directory that a login matches, takes over an event about the person's
    * address, and judges the person's signals.
+   * @param kind of the stored refusal
    * @returns the reason of a refusal, which is stored for the operator; null = the signals allow it
    */
-  async meet(login: ProvenLogin, address: string): Promise<SignalReason | null> {
+  async meet(
+    login: ProvenLogin,
+    address: string,
+    kind: RefusalKind = 'login-refused',
+  ): Promise<SignalReason | null> {
     const owner = this.ownerOf(login);
     if (owner !== null) {
       await this.database.transaction((tx) => takeEmailSignal(tx, this.signals, owner));
@@ -81,8 +90,17 @@ export class IdentitySignalsService {
       return null;
     }
     const { reason } = decision;
-    await this.refusals.add({ ...login, address, reason }, 'login-refused');
+    await this.refusals.add({ ...login, address, reason }, kind);
     return reason;
+  }
+
+  /**
+   * Judges a person who is signed in, whether or not an account has the identity.
+   * @param loggedInAt Unix milliseconds: earlier sign-outs are answered
+   */
+  async admits(person: SignalSubject, loggedInAt: number): Promise<boolean> {
+    const isLater = ({ source, at }: SignalFact) => source !== 'sign-out' || at > loggedInAt;
+    return (await this.judge(person, isLater)).isAllowed;
   }
 
   /**

@@ -200,6 +200,19 @@ describe('attacks on administrators and refused people', () => {
     );
   });
 
+  it('ends sessions of a provider that is no longer that of administrators', async () => {
+    await start();
+    fixture.provider.groups.set('ada', ['admins']);
+    const cookie = cookiesOf(await logInWithBrowser('ada'));
+    const headers = { cookie, host: 'console.example' };
+    const statusNow = async () => (await call({ url }, 'GET', '/admin/v1/me', { headers })).status;
+    expect(await statusNow()).toBe(200);
+    await start({ ADMIN_LOGIN_PROVIDER: 'guild' });
+    expect(await statusNow()).toBe(401);
+    await start();
+    expect(await statusNow()).toBe(401);
+  });
+
   it('answers by one search why a person cannot get in', async () => {
     await start();
     fixture.provider.groups.set('Ada.L', ['guests']);

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
-import { request, type RequestOptions } from 'node:https';
+import { Agent, request, type RequestOptions } from 'node:https';
 import { connect as openSocket } from 'node:net';
 import { join } from 'node:path';
 import { answerTo } from '../../helpers/local-server.js';
@@ -139,13 +139,26 @@ describe('client certificates of administrators', () => {
     );
   });
 
-  it('uses changed certificate authorities for new connections', async () => {
+  it('refuses a certificate that expires while its connection is open', async () => {
+    const until = new Date(Date.now() + 5000).toISOString().replace(/[-:T]|\.\d+/g, '');
+    const brief = authority.issue({ subject: '/O=Acme/CN=brief', until });
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    expect((await ask(brief, '/me', { agent })).status).toBe(200);
+    await waitFor('its end', async () => (await ask(brief, '/me', { agent })).status === 401);
+    agent.destroy();
+  });
+
+  it('uses changed certificate authorities at once, also for connections that are open', async () => {
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    expect((await ask(alice, '/me', { agent })).status).toBe(200);
     writeFileSync(path('admin-ca.crt'), 'not a certificate');
     await server.logged(/certificate files of ADMIN_PORT are not used/);
     expect((await ask(alice, '/me')).status).toBe(200);
     writeFileSync(path('admin-ca.crt'), stranger.cert);
     await waitFor('the other authority', async () => (await ask(forged, '/me')).status === 200);
     expect((await ask(alice, '/me')).status).toBe(401);
+    expect((await ask(alice, '/me', { agent })).status).toBe(401);
+    agent.destroy();
   });
 
   it('serves no plain HTTP on the port of administrators', async () => {

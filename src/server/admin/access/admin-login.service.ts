@@ -92,6 +92,7 @@ export class AdminLoginService {
     );
     const callback = new URL(flow.redirectUri);
     callback.search = search;
+    const loggedInAt = this.runtime.clock.now();
     const { profile } = await provider
       .exchange(callback, { ...flow, state })
       .catch((error: unknown) => {
@@ -107,8 +108,13 @@ export class AdminLoginService {
       await this.refusals.add(refusal, 'admin-login-refused');
       throw new AppError('not-eligible', { provider: provider.id });
     }
+    const person = { provider: provider.id, subject: profile.subject };
+    const login = { ...person, facts: profile.facts, checkedAt: loggedInAt };
+    if (!(await this.sessions.admitsLogin(login, address))) {
+      throw new AppError('not-eligible', { provider: provider.id });
+    }
     void reply.clearCookie(this.cookie, { path: '/', secure: this.sessions.isSecure });
-    await this.sessions.begin(caller, { provider: provider.id, address }, reply);
+    await this.sessions.begin(caller, { ...person, address, loggedInAt }, reply);
     this.logger.log({ msg: 'administrator signed in', name: caller.name, role: caller.role });
   }
 

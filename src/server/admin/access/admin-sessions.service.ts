@@ -6,6 +6,7 @@ import { sha256 } from '../../../common/sha256.js';
 import { AuditService } from '../../audit/audit.service.js';
 import { Runtime } from '../../../common/runtime/runtime.js';
 import { adminConfig } from '../../config/admin.config.js';
+import { IdentitySignalsService } from '../../identities/identity-signals.service.js';
 import { ExternalFlowRepository } from '../../storage/repositories/one-time.repository.js';
 import type { AdminCaller } from './admin-caller.js';
 
@@ -13,7 +14,14 @@ const MAX_REMEMBERED = 1000;
 
 interface SessionOrigin {
   readonly provider: string;
+  readonly subject: string;
   readonly address: string;
+  /** When the provider was asked, Unix milliseconds. */
+  readonly loggedInAt: number;
+}
+
+interface StoredSession extends Omit<SessionOrigin, 'address'> {
+  readonly caller: AdminCaller;
 }
 
 /** Logins with a browser. The cookie is the only copy of the secret; storage has its hash. */
@@ -26,6 +34,7 @@ export class AdminSessionsService {
 
   constructor(
     private readonly flows: ExternalFlowRepository,
+    private readonly signals: IdentitySignalsService,
     private readonly audit: AuditService,
     private readonly runtime: Runtime,
     @Inject(adminConfig.KEY) private readonly config: ConfigType<typeof adminConfig>,
@@ -38,20 +47,35 @@ export class AdminSessionsService {
     return this.config.publicUrl?.startsWith('https:') === true;
   }
 
+  /** Judges the person's signals. A refusal is stored for the operator. */
+  async admitsLogin(
+    login: Parameters<IdentitySignalsService['meet']>[0],
+    address: string,
+  ): Promise<boolean> {
+    return (await this.signals.meet(login, address, 'admin-login-refused')) === null;
+  }
+
   /** Stores the session with its audit event, and sends its cookie. @throws AppError `unavailable` */
-  async begin(caller: AdminCaller, origin: SessionOrigin, reply: FastifyReply): Promise<void> {
+  async begin(
+    caller: AdminCaller,
+    { address, ...person }: SessionOrigin,
+    reply: FastifyReply,
+  ): Promise<void> {
+    const { provider } = person;
     await this.audit.record({
       kind: 'admin-logged-in',
       actor: caller.name,
       accountId: null,
-      ...origin,
+      provider,
+      address,
       reason: caller.role,
     });
     const { clock, random } = this.runtime;
     const secret = random.secret();
     const { sessionMs } = this.config.login;
     const expiresAt = new Date(clock.now() + sessionMs);
-    await this.flows.add('admin-session', secret, caller, expiresAt);
+    const session: StoredSession = { caller, ...person };
+    await this.flows.add('admin-session', secret, session, expiresAt);
     void reply.setCookie(this.cookie, secret, {
       httpOnly: true,
       secure: this.isSecure,
@@ -65,16 +89,25 @@ export class AdminSessionsService {
     return request.cookies[this.cookie];
   }
 
-  /** null when the session has ended. */
+  /** null when the session has ended, its provider is no longer that of administrators, or refuses the person. */
   async callerWith(secret: string): Promise<AdminCaller | null> {
     const now = new Date(this.runtime.clock.now());
-    const caller = await this.flows.read<AdminCaller>('admin-session', secret, now);
+    const session = await this.flows.read<StoredSession>('admin-session', secret, now);
+    const caller = session !== null && (await this.admits(session)) ? session.caller : null;
+    if (session !== null && caller === null) {
+      await this.flows.drop(secret);
+    }
     if (caller === null) {
       this.accepted.delete(sha256(secret).toString('hex'));
     } else {
       this.accepted.set(sha256(secret).toString('hex'), true);
     }
     return caller;
+  }
+
+  private async admits(session: StoredSession): Promise<boolean> {
+    const isOfProvider = session.provider === this.config.login.provider;
+    return isOfProvider && (await this.signals.admits(session, session.loggedInAt));
   }
 
   /** A key for the limit of a session that was accepted before; null for any other request. */

@@ -1,7 +1,9 @@
 import type { Server, ServerOptions } from 'node:https';
+import type { Duplex } from 'node:stream';
 import { TLSSocket } from 'node:tls';
 import { Inject, Injectable } from '@nestjs/common';
 import type { ConfigType } from '@nestjs/config';
+import { Clock } from '../../../common/runtime/clock.js';
 import { HANDSHAKE_TIMEOUT_MS } from '../../network/pending-handshakes.js';
 import { adminConfig, adminTlsFiles } from '../../config/admin.config.js';
 import { ServedCertificatesService } from '../../providers/certificate/served-certificates.service.js';
@@ -14,6 +16,7 @@ import type { AdminCaller } from './admin-caller.js';
 export class AdminTlsService {
   constructor(
     private readonly certificates: ServedCertificatesService,
+    private readonly clock: Clock,
     @Inject(adminConfig.KEY) private readonly config: ConfigType<typeof adminConfig>,
   ) {}
 
@@ -31,8 +34,16 @@ export class AdminTlsService {
     );
   }
 
+  /** With other authorities, connections close that the former ones may have admitted, also unfinished ones. */
   keepCurrent(server: Server): Promise<void> {
-    return this.certificates.keepCurrent('ADMIN_PORT', server);
+    const open = new Set<Duplex>();
+    server.on('connection', (socket) => {
+      open.add(socket);
+      socket.once('close', () => open.delete(socket));
+    });
+    return this.certificates.keepCurrent('ADMIN_PORT', server, () =>
+      open.forEach((socket) => socket.destroy()),
+    );
   }
 
   /** Returns the caller of a connection; null when its client presented no accepted certificate. */
@@ -41,7 +52,11 @@ export class AdminTlsService {
     if (clientCaPath === null || !(socket instanceof TLSSocket) || !socket.authorized) {
       return null;
     }
-    const { subject } = socket.getPeerCertificate();
+    const { subject, valid_to: until = '' } = socket.getPeerCertificate();
+    // The handshake was earlier: a connection stays open for as long as its client likes.
+    if (!(this.clock.now() <= Date.parse(until))) {
+      return null;
+    }
     const commonName: unknown = subject?.CN;
     const name =
       typeof commonName === 'string' ? toOperatorName(`certificate:${commonName}`) : null;

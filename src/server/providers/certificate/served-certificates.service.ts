@@ -1,4 +1,5 @@
 import type { Server } from 'node:https';
+import type { SecureContextOptions } from 'node:tls';
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import type { ConfigType } from '@nestjs/config';
 import { Interval } from '@nestjs/schedule';
@@ -13,6 +14,8 @@ type Port = 'PORT' | 'ADMIN_PORT';
 interface ServedCertificate {
   readonly server: Pick<Server, 'setSecureContext'>;
   readonly files: ReturnType<typeof pollTlsFiles>;
+  readonly onOtherAuthorities: () => void;
+  authorities: SecureContextOptions['ca'];
 }
 
 /** Replaces the certificates of the main port and of the administration port when files change. */
@@ -28,9 +31,14 @@ export class ServedCertificatesService {
 
   /**
    * New handshakes use the present files and later changes; open connections stay open.
+   * @param onOtherAuthorities is called once the authorities of clients have changed
    * @throws ConfigurationError when a file cannot be read or is invalid
    */
-  async keepCurrent(port: Port, server: ServedCertificate['server']): Promise<void> {
+  async keepCurrent(
+    port: Port,
+    server: ServedCertificate['server'],
+    onOtherAuthorities: () => void = () => undefined,
+  ): Promise<void> {
     const set = port === 'PORT' ? httpTlsFiles(this.http.tls) : adminTlsFiles(this.admin.tls);
     if (set === null) {
       return;
@@ -38,8 +46,9 @@ export class ServedCertificatesService {
     const files = pollTlsFiles(set, (reason) =>
       this.logger.error(`The changed certificate files of ${port} are not used: ${reason}`),
     );
-    server.setSecureContext((await files.load()) ?? {});
-    this.served.set(port, { server, files });
+    const context = (await files.load()) ?? {};
+    server.setSecureContext(context);
+    this.served.set(port, { server, files, onOtherAuthorities, authorities: context.ca });
   }
 
   /** True if a file changed to something that cannot be used. */
@@ -49,10 +58,14 @@ export class ServedCertificatesService {
 
   @Interval(LOOK_EVERY_MS)
   async poll(): Promise<void> {
-    for (const [port, { files, server }] of this.served) {
-      const context = await files.poll();
+    for (const [port, served] of this.served) {
+      const context = await served.files.poll();
       if (context !== null) {
-        server.setSecureContext(context);
+        served.server.setSecureContext(context);
+        if (context.ca !== served.authorities) {
+          served.authorities = context.ca;
+          served.onOtherAuthorities();
+        }
         this.logger.log(`The certificate files of ${port} have changed and are in use.`);
       }
     }
