@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { buffer } from 'node:stream/consumers';
-import { gunzipSync } from 'node:zlib';
+import { gunzipSync, gzipSync } from 'node:zlib';
 import { closeServer, KEPT_OPEN, listen } from '../helpers/local-server.js';
 
 export interface ReceivedMessage {
@@ -24,10 +24,13 @@ export type PushFault =
   | { readonly kind: 'status'; readonly status: number; readonly code?: string }
   | { readonly kind: 'accept-then-504' }
   | { readonly kind: 'accept-then-cut' }
+  | { readonly kind: 'accept-after-continue' }
   | { readonly kind: 'fewer-tickets' }
   | { readonly kind: 'no-tickets' }
   | { readonly kind: 'portal' }
-  | { readonly kind: 'silence' };
+  | { readonly kind: 'silence' }
+  | { readonly kind: 'endless-answer' }
+  | { readonly kind: 'inflated-answer'; readonly bytes: number };
 
 const API = '/--/api/v2/push';
 const MAX_MESSAGE_BYTES = 4096;
@@ -110,6 +113,9 @@ export class FakePushService {
       reply(response, 504, 'upstream request timeout');
     } else if (fault?.kind === 'accept-then-cut') {
       response.destroy();
+    } else if (fault?.kind === 'accept-after-continue') {
+      response.writeContinue();
+      reply(response, 200, { data: tickets });
     } else {
       reply(response, 200, { data: fault === undefined ? tickets : tickets.slice(1) });
     }
@@ -167,6 +173,13 @@ export class FakePushService {
       reply(response, 200, '<html>Sign in to the hotel network</html>');
     } else if (fault.kind === 'no-tickets') {
       reply(response, 200, {});
+    } else if (fault.kind === 'endless-answer') {
+      response.writeHead(200);
+      const drip = setInterval(() => response.write(' '), 10);
+      response.once('close', () => clearInterval(drip));
+    } else if (fault.kind === 'inflated-answer') {
+      response.writeHead(200, { 'content-encoding': 'gzip' });
+      response.end(gzipSync(Buffer.alloc(fault.bytes, ' ')));
     }
   }
 }

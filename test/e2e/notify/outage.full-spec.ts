@@ -165,18 +165,28 @@ describe('gatehouse notify, with a full disk', () => {
   it('sends every delivery that it can', async () => {
     const receiver = await fixture.webhook('hook');
     await fixture.registerToken(TOKEN);
-    // No file may grow: directories exist, but no file can be written.
-    const full = ['-c', 'ulimit -f 0; exec "$0" "$@"', process.execPath, CLI, 'notify', ...READY];
-    const { PATH = '' } = process.env;
-    const own = { PATH, HOME: fixture.user.home, XDG_CONFIG_HOME: `${fixture.user.home}/config` };
-    const { stdout, stderr } = await promisify(execFile)('sh', full, {
-      env: { ...own, ...fixture.env },
-    });
+    const { stdout, stderr } = await withFullDisk();
     expect(stdout).toContain('webhook hook  sent');
     expect(stderr).toContain('cannot be written (EFBIG)');
     expect(receiver.received).toHaveLength(1);
     expect(fixture.push.accepted).toHaveLength(1);
   });
+
+  it('sends an event that is repeated only once', async () => {
+    const receiver = await fixture.webhook('hook');
+    await fixture.run('notify', ...READY, '--id', 'e1');
+    const { stdout } = await withFullDisk('--id', 'e1');
+    expect(stdout).toContain('webhook hook  already sent');
+    expect(receiver.received).toHaveLength(1);
+  });
+
+  /** No file may grow: directories exist, but no file can be written. */
+  function withFullDisk(...args: string[]) {
+    const full = ['-c', 'ulimit -f 0; exec "$0" "$@"', process.execPath, CLI, 'notify', ...READY];
+    const { PATH = '' } = process.env;
+    const own = { PATH, HOME: fixture.user.home, XDG_CONFIG_HOME: `${fixture.user.home}/config` };
+    return promisify(execFile)('sh', [...full, ...args], { env: { ...own, ...fixture.env } });
+  }
 });
 
 describe('gatehouse notify, after a process was killed', () => {

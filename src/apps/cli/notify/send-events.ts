@@ -157,8 +157,9 @@ async function deliverAll(
     if (kept) {
       await sender.spool.discard(kept);
     }
-    await sender.sendUnspooled(deliveries);
-    return new Set();
+    const sent = await sender.sentEarlier(deliveries);
+    await sender.sendUnspooled(deliveries.filter(({ id }) => !sent.has(id)));
+    return sent;
   }
   if (added.displaced.length > 0) {
     const count = added.displaced.length;

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { unlessUnusable } from '../../../common/private-files.js';
 import type { Delivery, Ending, Outcome } from '../../../packages/notify/delivery/delivery.js';
 import type { SpoolAccount } from '../spool/spool-entry.js';
 import { keyOf } from '../spool/spool-name.js';
@@ -160,6 +161,14 @@ export class SenderSession {
   attemptOnce(deliveries: readonly Delivery[]): Promise<Outcome[]> {
     const schedule = { delaysMs: [], random: Math.random };
     return deliver(deliveries, this.senders.of(), { schedule });
+  }
+
+  /** Returns the ids of sent deliveries; none if the spool cannot be read. */
+  async sentEarlier(deliveries: readonly Delivery[]): Promise<ReadonlySet<string>> {
+    const ids = deliveries.map(({ id }) => id);
+    const ended = await this.spool.history.endingsOf(ids).catch(unlessUnusable);
+    const sent = ended?.filter(({ ending }) => ending.state === 'sent') ?? [];
+    return new Set(sent.map(({ entry }) => entry.id));
   }
 
   /** {@link attemptOnce} for a command that cannot write its spool; fills {@link lines}. */

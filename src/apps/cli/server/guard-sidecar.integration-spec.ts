@@ -14,8 +14,8 @@ afterAll(async () => {
   await fixture.close();
 });
 
-async function verify(token: string, query = '') {
-  const headers = { authorization: `Bearer ${token}` };
+async function verify(token: string, query = '', more: Readonly<Record<string, string>> = {}) {
+  const headers = { authorization: `Bearer ${token}`, ...more };
   const answer = await fetch(`${sidecar.url}/verify${query}`, { headers });
   const body = (await answer.json()) as Readonly<Record<string, unknown>>;
   return { status: answer.status, program: answer.headers.get('x-gatehouse-program'), body };
@@ -44,6 +44,20 @@ describe(GuardSidecar.name, () => {
       });
     },
   );
+
+  it.each([
+    ['?scope=notes:read', '/notes?scope=notes:read', 403, 'program-refused'],
+    ['?a=1&scope=notes:read', '/notes?a=1&scope=notes%3Aread', 403, 'program-refused'],
+    ['?scope=notes:write', '/notes?scope=notes:read', 403, 'insufficient-scope'],
+    ['?scope=notes:read', '/notes', 200, undefined],
+  ])('lets no client choose the scope: %j for %j', async (query, uri, status, code) => {
+    const token = await fixture.issuer.token({ program: PROGRAM });
+    const forwarded = { 'x-forwarded-uri': uri };
+    expect(await verify(token, query, forwarded)).toMatchObject({
+      status,
+      body: code ? { code } : {},
+    });
+  });
 
   it.each(['', '?scope=notes:write'])('admits a person with the query %j', async (query) => {
     const token = await fixture.issuer.token({ account: 'ada' });

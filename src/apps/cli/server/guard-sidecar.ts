@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { isDeepStrictEqual } from 'node:util';
 import { scopesIn } from '../../../core/policy/admission/scopes.js';
 import { AccessRefused } from '../../../packages/guard/access-refused.js';
 import { bearerOf } from '../../../packages/guard/adapters/credentials.js';
@@ -75,7 +76,7 @@ export class GuardSidecar {
     query: URLSearchParams,
     response: ServerResponse,
   ): Promise<void> {
-    const [scope, ...others] = query.getAll('scope');
+    const [scope, ...others] = scopesOfAddress(query, request);
     if (scope !== undefined && (scopesIn(scope) === null || others.length > 0)) {
       answerRefusal(this.guard.refusal('invalid-request'), response);
       return;
@@ -116,4 +117,11 @@ export class GuardSidecar {
       }
     }
   }
+}
+
+/** Caddy's `forward_auth` appends the client's query to an address without one: it admits no program. */
+function scopesOfAddress(query: URLSearchParams, { headers }: IncomingMessage): readonly string[] {
+  const [, ofClient] = String(headers['x-forwarded-uri'] ?? '').split('?');
+  const scopes = query.getAll('scope');
+  return isDeepStrictEqual(scopes, new URLSearchParams(ofClient).getAll('scope')) ? [] : scopes;
 }

@@ -66,6 +66,13 @@ describe(Spool.name, () => {
     expect(await open().add([entry('one')])).toMatchObject({ claims: [], known: ['one'] });
   });
 
+  it('keeps none of several entries where one cannot be written', async () => {
+    const tooLarge = entry('large', now + 60_000, 'x'.repeat(64 * 1024));
+    await expect(open().add([entry('one'), tooLarge, entry('two')])).rejects.toThrow(RangeError);
+    await addOne(open(), 'later');
+    expect(readdirSync(join(directory, 'queue'))).toHaveLength(1);
+  });
+
   it('assigns an entry to one of many simultaneous claimers', async () => {
     const claim = await addOne(open(), 'one');
     await open().putBack(claim, now, null);
@@ -109,6 +116,14 @@ describe(Spool.name, () => {
     await slept.end(claim, { state: 'failed', code: 'late', at: now });
     expect(await idsOf(awake)).toEqual([]);
     expect((await awake.history.entries()).map(({ ending }) => ending.state)).toEqual(['sent']);
+  });
+
+  it('attempts an entry whose time was set before the clock was set back', async () => {
+    now += 24 * 3_600_000;
+    const spool = open();
+    await spool.putBack(await addOne(spool, 'one'), now + 5_000, null);
+    now -= 24 * 3_600_000;
+    expect(await open().due()).toHaveLength(1);
   });
 
   it('delays an entry until it is due, and counts its attempts', async () => {

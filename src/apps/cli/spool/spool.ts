@@ -78,6 +78,8 @@ const NOTHING_ADDED: Added = { claims: [], known: [], displaced: [] };
 
 /** Lifetime of a claim without an end or a living process; far longer than any attempt. */
 export const LEASE_MS = 60_000;
+/** Above each delay between two attempts: a later time is of a clock that was set back since. */
+const LONGEST_DELAY_MS = 2 * 3_600_000;
 /** Far below the limit of open files. */
 const FILES_AT_ONCE = 64;
 /** Bounds of the polling interval, because other processes may change the spool at any time. */
@@ -138,7 +140,7 @@ export class Spool {
     await this.tidy();
     const unseen = await this.unknownOf(entries);
     const displaced = await this.makeRoom(unseen);
-    const accepted = await this.slots.filter(unseen, (entry) => this.inbox.add(entry));
+    const accepted = await this.addToInbox(unseen);
     // Another process may have added, and even sent, one in the meantime.
     const fresh = await this.unknownOf(accepted);
     await this.inbox.remove(accepted.filter((entry) => !fresh.includes(entry)));
@@ -175,7 +177,7 @@ export class Spool {
   async due(): Promise<readonly SpoolName[]> {
     const now = this.options.now();
     return (await this.waiting())
-      .filter((name) => (name.dueAt <= now || name.expiresAt <= now) && isFree(name, now))
+      .filter((name) => isDue(name, now) && isFree(name, now))
       .sort((one, other) => one.expiresAt - other.expiresAt || one.dueAt - other.dueAt);
   }
 
@@ -311,6 +313,22 @@ export class Spool {
     return { entry, name: isClaimed ? this.claimedName(name) : formatSpoolName(name) };
   }
 
+  /** Adds all or none: a command that cannot write its spool sends them at once. */
+  private async addToInbox(entries: readonly DeliveryEntry[]): Promise<readonly DeliveryEntry[]> {
+    const adding = entries.map((entry) => this.slots.run(() => this.inbox.add(entry)));
+    const results = await Promise.allSettled(adding);
+    const added = entries.filter((_entry, index) => {
+      const result = results[index];
+      return result?.status === 'fulfilled' && result.value;
+    });
+    const failed = results.find((result) => result.status === 'rejected');
+    if (failed !== undefined) {
+      await this.inbox.remove(added);
+      throw failed.reason;
+    }
+    return added;
+  }
+
   /** Reads the queue first, because entries move from it to the history. */
   private async unknownOf(entries: readonly DeliveryEntry[]): Promise<readonly DeliveryEntry[]> {
     const waiting = await this.waiting();
@@ -359,6 +377,10 @@ function isDelivery(claim: Claim): claim is SpooledDelivery {
 
 function isOfEvents(claim: Claim): claim is SpooledEvents {
   return claim.entry.kind === 'events';
+}
+
+function isDue({ dueAt, expiresAt }: SpoolName, now: number): boolean {
+  return dueAt <= now || expiresAt <= now || dueAt > now + LONGEST_DELAY_MS;
 }
 
 function isFree({ claim }: SpoolName, now: number): boolean {

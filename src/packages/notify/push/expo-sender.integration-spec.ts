@@ -226,6 +226,23 @@ describe('A push service with a fault', () => {
     expect(result).toMatchObject({ state: 'failed', code: 'push-unreachable', isTemporary: true });
   });
 
+  it.each([
+    [{ kind: 'endless-answer' }, 300],
+    [{ kind: 'inflated-answer', bytes: 8 * 1024 * 1024 }, 30_000],
+  ] as const)('is given up after %j', async (fault, timeoutMs) => {
+    const bounded = pushSender(service, { timeoutMs });
+    service.faults.push(fault);
+    const [result] = await bounded.attempt(pushDeliveries('a'));
+    await bounded.close();
+    expect(result).toMatchObject({ code: 'push-unreachable', isTemporary: true });
+  });
+
+  it('receives a message once if it sends “100 Continue” without being asked', async () => {
+    service.faults.push({ kind: 'accept-after-continue' });
+    expect(await deliverNow(pushDeliveries('a'))).toMatchObject([{ state: 'sent', attempts: 1 }]);
+    expect(service.accepted).toHaveLength(1);
+  });
+
   it('is a temporary failure when unreachable, reported without any token', async () => {
     await service.close();
     const [result] = await sender.attempt(pushDeliveries('a'));

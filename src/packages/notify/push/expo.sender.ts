@@ -1,9 +1,10 @@
 import { Expo, type ExpoPushMessage } from 'expo-server-sdk';
-import { EnvHttpProxyAgent, type Dispatcher } from 'undici';
+import { buildConnector, EnvHttpProxyAgent, type Dispatcher } from 'undici';
 import { batchesOf } from '../delivery/attempt.js';
 import { genericDelivery, type AttemptResult, type PushDelivery } from '../delivery/delivery.js';
 import { throughProxy } from '../webhook/guarded-post.js';
 import { poolWithoutContinue } from '../webhook/interim-responses.js';
+import { limitAnswers } from './limited-answers.js';
 import {
   isTooBig,
   judgeReceipt,
@@ -41,14 +42,13 @@ export class ExpoSender {
     this.now = options.now ?? Date.now;
     this.agent = new EnvHttpProxyAgent({
       ...throughProxy(timeoutMs),
-      connect: { timeout: timeoutMs },
-      headersTimeout: timeoutMs,
-      bodyTimeout: timeoutMs,
+      connect: buildConnector({ timeout: timeoutMs }),
       maxResponseSize: MAX_ANSWER_BYTES,
       factory: poolWithoutContinue,
     });
+    const limited = this.agent.compose(limitAnswers(timeoutMs, MAX_ANSWER_BYTES));
     this.expo = new Expo({
-      httpAgent: baseUrl === undefined ? this.agent : sentTo(baseUrl, this.agent),
+      httpAgent: baseUrl === undefined ? limited : sentTo(baseUrl, limited),
       retryMinTimeout: options.rateLimitDelayMs ?? RATE_LIMIT_DELAY_MS,
       ...(accessToken !== undefined && { accessToken }),
     });

@@ -1,5 +1,5 @@
 import type { ExpoSender } from './expo.sender.js';
-import { judgeReceipt, RECEIPT_LOST_AFTER_MS } from './push-results.js';
+import { judgeReceipt, judgeTicket, RECEIPT_LOST_AFTER_MS } from './push-results.js';
 import { FakePushService } from '../../../../test/fakes/expo-push-service.js';
 import { pushDeliveries, pushSender } from '../../../../test/fixtures/sender-fixture.js';
 import { NOW, pushToken } from '../../../../test/fixtures/notification-fixture.js';
@@ -55,6 +55,11 @@ describe('Receipts', () => {
     const tickets = await ticketsFor('a');
     service.faults.push({ kind: 'status', status: 503 });
     expect(await sender.receipts(tickets)).toEqual([{ state: 'pending' }]);
+  });
+
+  it('requests no receipt for an id that is too long to store', () => {
+    const result = judgeTicket({ status: 'ok', id: 'x'.repeat(70_000) }, pushToken('a'));
+    expect(result).toEqual({ state: 'sent' });
   });
 
   it('treats receipts as lost that are missing after a day', () => {

@@ -117,9 +117,13 @@ function factsOf(error: unknown): { code: string; statusCode: number | null; det
   return { code, statusCode, details: top['details'] };
 }
 
+/** Ids of the service are UUIDs. A longer text is not requested again. */
+const MAX_RECEIPT_ID_CHARACTERS = 256;
+
 export function judgeTicket(ticket: ExpoPushTicket | undefined, token: string): AttemptResult {
   if (ticket?.status === 'ok' && typeof ticket.id === 'string') {
-    return { state: 'sent', receiptId: ticket.id };
+    const { id } = ticket;
+    return { state: 'sent', ...(id.length <= MAX_RECEIPT_ID_CHARACTERS && { receiptId: id }) };
   }
   const named = ticket?.status === 'error' ? ticket.details?.expoPushToken : undefined;
   if (ticket?.status !== 'error' || (named !== undefined && named !== token)) {

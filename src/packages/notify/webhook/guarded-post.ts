@@ -108,7 +108,7 @@ interface ExchangeLimits {
   readonly readsBody: boolean;
 }
 
-class ExchangeTimeout extends Error {
+export class ExchangeTimeout extends Error {
   override readonly name = 'ExchangeTimeout';
   readonly code = 'ETIMEDOUT';
 }
