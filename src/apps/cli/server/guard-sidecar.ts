@@ -121,7 +121,8 @@ export class GuardSidecar {
 
 /** Caddy's `forward_auth` appends the client's query to an address without one: it admits no program. */
 function scopesOfAddress(query: URLSearchParams, { headers }: IncomingMessage): readonly string[] {
-  const [, ofClient] = String(headers['x-forwarded-uri'] ?? '').split('?');
+  // A query may contain further question marks.
+  const ofClient = String(headers['x-forwarded-uri'] ?? '').replace(/^[^?]*/, '');
   const scopes = query.getAll('scope');
   return isDeepStrictEqual(scopes, new URLSearchParams(ofClient).getAll('scope')) ? [] : scopes;
 }
