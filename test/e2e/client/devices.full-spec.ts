@@ -31,15 +31,15 @@ async function newDevice() {
   const secrets = await makeDeviceSecrets();
   const client = { name: 'The new phone', platform: 'ios' };
   const request = await requestDevice(visitor, { ...secrets, client });
-  const waiting = waitForApproval(visitor.devices, request, secrets.proof);
-  const open = async () => openApproval(secrets, request.origins, await waiting);
-  return { secrets, request, client, waiting, open };
+  const wait = () => waitForApproval(visitor.devices, request, secrets.proof);
+  return { secrets, request, client, wait };
 }
 
 describe('adding a device with the client kit', () => {
   it('hands the account over by the link', async () => {
     const owner = await signUp();
-    const { secrets, request, client, waiting, open } = await newDevice();
+    const { secrets, request, client, wait } = await newDevice();
+    const waiting = wait();
     const link = deviceLink({ serverUrl: server.url, ...secrets, ...request });
     const seen = readDeviceLink(link)!;
     const { publicKey, linkSecret } = secrets;
@@ -51,14 +51,15 @@ describe('adding a device with the client kit', () => {
     expect(words).toBeNull();
     expect(login?.token).not.toBe(owner.token);
 
-    const opened = await open();
+    const approved = await waiting;
+    const opened = await openApproval(secrets, request.origins, approved);
     const account = opened.via === 'link' ? opened.account : null;
     expect(account).toMatchObject({ accountId: owner.accountId, encryptionMode: 'e2ee' });
     expect(account?.key?.secret).toBe(owner.key.secret);
     const pins = new MemoryPins();
     await adoptPin(pins, { mode: 'e2ee', settings: account?.settings ?? null });
     expect(await pins.read()).toEqual(pin);
-    const { token } = await waiting;
+    const { token } = approved;
     const [session] = await visitor.withToken(token).sessions();
     expect(session).toMatchObject({ method: 'device', client, current: true });
     await visitor.withToken(token).endSession(session!.id);
@@ -69,20 +70,21 @@ describe('adding a device with the client kit', () => {
 
   it('hands the account over by a typed code, whose words are compared and typed', async () => {
     const owner = await signUp();
-    const { secrets, request, open } = await newDevice();
+    const { secrets, request, wait } = await newDevice();
     const device = await findDevice(owner.client, request.userCode);
     expect(deviceKeyWords(device)).toEqual(
       deviceKeyWords({ publicKey: secrets.publicKey, origins: request.origins }),
     );
     const { words } = await approveDevice(owner.client, device, owner, null);
-    const opened = await open();
+    const opened = await openApproval(secrets, request.origins, await wait());
     const { confirm } = opened as Extract<typeof opened, { via: 'code' }>;
     expect(confirm(words!.slice(0, 3).join(' '))).toMatchObject({ accountId: owner.accountId });
   });
 
   it('reports a refusal of the new device', async () => {
     const owner = await signUp();
-    const { request, waiting } = await newDevice();
+    const { request, wait } = await newDevice();
+    const waiting = wait();
     await owner.client.devices.refuse(request.id);
     await expect(waiting).rejects.toMatchObject({ name: 'DeviceNotAdded', reason: 'refused' });
   });
