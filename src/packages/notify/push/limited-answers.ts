@@ -69,7 +69,7 @@ class LimitedAnswer implements Dispatcher.DispatchHandler {
     const { 'content-encoding': encoding, ...others } = headers;
     let body: Buffer;
     try {
-      body = decode(Buffer.concat(this.chunks), String(encoding ?? ''), this.maxBytes);
+      body = decode(Buffer.concat(this.chunks), encoding ?? '', this.maxBytes);
     } catch (error) {
       this.handler.onResponseError?.(controller, error as Error);
       return;

@@ -52,7 +52,7 @@ export class AdminTlsService {
     if (clientCaPath === null || !(socket instanceof TLSSocket) || !socket.authorized) {
       return null;
     }
-    const { subject, valid_to: until = '' } = socket.getPeerCertificate();
+    const { subject, valid_to: until } = socket.getPeerCertificate();
     // The handshake was earlier: a connection stays open for as long as its client likes.
     if (!(this.clock.now() <= Date.parse(until))) {
       return null;
