@@ -25,10 +25,11 @@ export const groups = {
 const REPLICAS = [1, 2, 3];
 const ACCOUNTS = 20;
 const SOCKETS = 1000;
-const WATCHED = 60;
+/** A replica accepts no more connections of one session. */
+const WATCHED = 50;
 const REVOCATIONS = 5;
 /** Each replica compiles for itself. */
-const WARM_UP_SECONDS_EACH = 4;
+const WARM_UP_SECONDS_EACH = 12;
 
 const FIGURES = [
   ['`GET /v1/push-tokens`: requests', '/s'],
