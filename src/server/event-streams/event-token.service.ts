@@ -1,11 +1,11 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { ConfigType } from '@nestjs/config';
-import { SignJWT } from 'jose';
 import { LRUCache } from 'lru-cache';
 import { Clock } from '../../common/runtime/clock.js';
 import { httpConfig } from '../config/http.config.js';
 import type { ResourceServerSettings } from '../config/resource-servers/resource-servers-file.js';
 import { SigningKeysService } from '../oauth/signing-keys.service.js';
+import { signToken } from '../oauth/token-signature.js';
 import type { SecurityEvent } from '../storage/repositories/oauth/security-event.repository.js';
 import { causeOf } from './event-causes.js';
 
@@ -51,15 +51,15 @@ export class EventTokenService {
     { resource }: ResourceServerSettings,
     streamId: string,
   ): Promise<string> {
-    const { kid, privateKey } = this.keys.current(ALGORITHM);
     const content = event.sid === null ? verification(event, streamId) : this.sessionRevoked(event);
-    return new SignJWT({ ...content, txn: event.txn })
-      .setProtectedHeader({ alg: ALGORITHM, typ: TYPE, kid })
-      .setIssuer(this.issuer)
-      .setAudience(resource)
-      .setIssuedAt(Math.floor(this.clock.now() / 1000))
-      .setJti(event.id)
-      .sign(privateKey);
+    return signToken(this.keys.current(ALGORITHM), TYPE, {
+      iss: this.issuer,
+      aud: resource,
+      iat: Math.floor(this.clock.now() / 1000),
+      jti: event.id,
+      txn: event.txn,
+      ...content,
+    });
   }
 
   /** OpenID Continuous Access Evaluation Profile 1.0, 3.1. */

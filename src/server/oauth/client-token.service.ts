@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { ConfigType } from '@nestjs/config';
-import { jwtVerify, SignJWT } from 'jose';
+import { jwtVerify } from 'jose';
 import { AppError, orRefuse } from '../../common/errors.js';
 import { Runtime } from '../../common/runtime/runtime.js';
 import { httpConfig } from '../config/http.config.js';
@@ -9,6 +9,7 @@ import { resourceServersConfig } from '../config/resource-servers/resource-serve
 import { ClientAuthenticationService } from './client-authentication.service.js';
 import type { TokenForm } from './oauth.dto.js';
 import { SigningKeysService } from './signing-keys.service.js';
+import { signToken } from './token-signature.js';
 
 /** The audience of each scope of a backend's own tokens, below the address of this server. */
 const AUDIENCES = {
@@ -58,16 +59,16 @@ export class ClientTokenService {
     const iat = Math.floor(this.runtime.clock.now() / 1000);
     const { id } = await this.clients.authenticate(authorization, form);
     const scopes = scopesOf(form.scope);
-    const { kid, privateKey } = this.keys.current(ALGORITHM);
-    const token = await new SignJWT({ client_id: id, scope: scopes.join(' ') })
-      .setProtectedHeader({ alg: ALGORITHM, typ: TYPE, kid })
-      .setIssuer(this.issuer)
-      .setAudience([...new Set(scopes.map((one) => this.audienceOf(one)))])
-      .setSubject(`${SUBJECT_PREFIX}${id}`)
-      .setIssuedAt(iat)
-      .setExpirationTime(iat + LIFETIME_SECONDS)
-      .setJti(this.runtime.random.uuid())
-      .sign(privateKey);
+    const token = await signToken(this.keys.current(ALGORITHM), TYPE, {
+      iss: this.issuer,
+      aud: [...new Set(scopes.map((one) => this.audienceOf(one)))],
+      sub: `${SUBJECT_PREFIX}${id}`,
+      iat,
+      exp: iat + LIFETIME_SECONDS,
+      jti: this.runtime.random.uuid(),
+      client_id: id,
+      scope: scopes.join(' '),
+    });
     return { token, scope: scopes.join(' '), expiresIn: LIFETIME_SECONDS };
   }
 

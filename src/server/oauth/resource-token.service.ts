@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { ConfigType } from '@nestjs/config';
-import { jwtVerify, SignJWT, type JWTPayload } from 'jose';
+import { jwtVerify, type JWTPayload } from 'jose';
 import { LRUCache } from 'lru-cache';
 import { isAmbiguousJwt } from '../../common/ambiguous-jwt.js';
 import { SESSION_CLIENT } from '../../core/policy/admission/scopes.js';
@@ -10,6 +10,7 @@ import { httpConfig } from '../config/http.config.js';
 import type { ResourceServerSettings } from '../config/resource-servers/resource-servers-file.js';
 import type { ResourceSession } from '../storage/repositories/oauth/resource-session.repository.js';
 import { SigningKeysService, type SigningKey } from './signing-keys.service.js';
+import { signToken } from './token-signature.js';
 
 /** The type of access tokens as JWT (RFC 9068, 2.1): no other token passes as one. */
 const TYPE = 'at+jwt';
@@ -92,10 +93,15 @@ export class ResourceTokenService {
     session: ResourceSession & { readonly program?: ProgramClaims },
   ): Promise<{ token: string; expiresIn: number }> {
     const { program } = session;
-    const { kid, alg, privateKey } = this.keys.current(server.tokenAlg);
     const sessionExp = Math.floor(session.expiresAt / 1000);
     const exp = Math.min(iat + (program?.tokenSeconds ?? server.maxTokenSeconds), sessionExp);
-    const claims = {
+    const token = await signToken(this.keys.current(server.tokenAlg), TYPE, {
+      iss: this.issuer,
+      aud: server.resource,
+      sub: accountId,
+      iat,
+      exp,
+      jti: this.runtime.random.uuid(),
       sid: session.id,
       client_id: program?.clientId ?? SESSION_CLIENT,
       ...(program !== undefined && programClaimsOf(program)),
@@ -103,16 +109,7 @@ export class ResourceTokenService {
       session_exp: sessionExp,
       login_method: session.method === 'key_challenge' ? 'device-key' : session.method,
       ...claimsOf(server, session),
-    };
-    const token = await new SignJWT(claims)
-      .setProtectedHeader({ alg, typ: TYPE, kid })
-      .setIssuer(this.issuer)
-      .setAudience(server.resource)
-      .setSubject(accountId)
-      .setIssuedAt(iat)
-      .setExpirationTime(exp)
-      .setJti(this.runtime.random.uuid())
-      .sign(privateKey);
+    });
     return { token, expiresIn: exp - iat };
   }
 

@@ -1,3 +1,4 @@
+import { createPrivateKey, type KeyObject } from 'node:crypto';
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
 import { decodeProtectedHeader, importJWK, type CryptoKey, type JWK } from 'jose';
@@ -36,7 +37,7 @@ export interface SigningKey {
   readonly kid: string;
   readonly alg: string;
   readonly signsFrom: number;
-  readonly privateKey: CryptoKey;
+  readonly privateKey: KeyObject;
   readonly publicKey: CryptoKey;
   readonly publicJwk: JWK;
 }
@@ -229,7 +230,7 @@ async function keyOf({ kid, alg, privateKey, signsFrom }: SigningKeyRecord): Pro
     alg,
     signsFrom,
     publicJwk,
-    privateKey: (await importJWK(jwk, alg)) as CryptoKey,
+    privateKey: createPrivateKey({ key: jwk, format: 'jwk' }),
     publicKey: (await importJWK(publicJwk, alg)) as CryptoKey,
   };
 }
