@@ -30,10 +30,22 @@ export async function withFileLock<Result>(
 async function takeLock(lock: string): Promise<boolean> {
   const owner = await readIfExists(lock);
   if (owner !== null) {
-    if (!hasEnded(owner) && (await changedAt(lock)) >= Date.now() - LOCKED_MS) {
+    if (await isHeld(lock, owner)) {
       return false;
     }
-    await rm(lock, { force: true });
+    // One at a time: otherwise the second would remove the lock that the first has just taken.
+    await withFileLock(lock, () => removeUnlessHeld(lock));
   }
   return createPrivateFile(lock, ownerOfThisProcess());
+}
+
+async function removeUnlessHeld(lock: string): Promise<void> {
+  const owner = await readIfExists(lock);
+  if (owner !== null && !(await isHeld(lock, owner))) {
+    await rm(lock, { force: true });
+  }
+}
+
+async function isHeld(lock: string, owner: string): Promise<boolean> {
+  return !hasEnded(owner) && (await changedAt(lock)) >= Date.now() - LOCKED_MS;
 }
