@@ -1,6 +1,6 @@
 import { Logger } from '@nestjs/common';
 import { LISTEN_BACKLOG } from './network/backlog.js';
-import { listenHost } from './network/listen-host.js';
+import { listenOn } from './network/listen-host.js';
 import { withAllProblems } from './check-configuration.js';
 import { readEnvironment } from './config/config.module.js';
 import { ConfigurationError } from './config/environment/configuration-error.js';
@@ -65,7 +65,9 @@ async function serve(
   };
   drainOnSignal(stop, settings.http.shutdownGraceMs, logger);
   const { port, host } = settings.http;
-  await app.listen({ port, host: listenHost(host), backlog: LISTEN_BACKLOG });
+  await listenOn({ port, host }, { port: 'PORT', host: 'HOST' }, (address) =>
+    app.listen({ ...address, backlog: LISTEN_BACKLOG }),
+  );
   const url = await app.getUrl();
   logger.log(`Listening on ${url}`);
   const storage = app.get(StorageLifecycleService, { strict: false });

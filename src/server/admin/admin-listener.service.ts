@@ -13,7 +13,7 @@ import { brandElsewhere } from '../http/branded-page.js';
 import { adminConfig } from '../config/admin.config.js';
 import { brandConfig } from '../config/brand.config.js';
 import { httpConfig } from '../config/http.config.js';
-import { listenHost } from '../network/listen-host.js';
+import { listenOn } from '../network/listen-host.js';
 import { ProviderRegistry } from '../providers/provider.registry.js';
 import { AdminTlsService } from './access/admin-tls.service.js';
 import { createAdminApp } from './create-admin-app.js';
@@ -47,7 +47,8 @@ export class AdminListenerService implements OnApplicationBootstrap, BeforeAppli
       console: { brand: brandElsewhere(this.brand, this.http.publicUrl), publicUrl, loginProvider },
     });
     await this.tls.keepCurrent(app.getHttpServer() as HttpsServer);
-    await app.listen(port, listenHost(host));
+    const names = { port: 'ADMIN_PORT', host: 'ADMIN_HOST' };
+    await listenOn({ port, host }, names, (address) => app.listen(address));
     this.app = app;
     this.logger.log(`Administration on ${await app.getUrl()}`);
   }

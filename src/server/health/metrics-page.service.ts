@@ -20,7 +20,7 @@ import { AppError } from '../../common/errors.js';
 import { readSecretValue } from '../config/read-environment.js';
 import { SecretFile } from '../config/environment/secret-file.js';
 import { metricsConfig } from '../config/metrics.config.js';
-import { listenHost } from '../network/listen-host.js';
+import { listenOn } from '../network/listen-host.js';
 import { MetricsService } from '../metrics/metrics.service.js';
 import { DependencyMetricsService } from './dependency-metrics.service.js';
 import { ProcessMetricsService } from './process-metrics.service.js';
@@ -82,8 +82,9 @@ export class MetricsPageService implements OnModuleInit, OnApplicationShutdown {
     const server = createServer((request, response) => {
       this.answer(request, response).catch(() => response.writeHead(500).end());
     });
-    server.listen(port, listenHost(host));
-    await once(server, 'listening');
+    await listenOn({ port, host }, { port: 'METRICS_PORT', host: 'METRICS_HOST' }, (address) =>
+      once(server.listen(address), 'listening'),
+    );
     this.ownServer = server;
     const address = server.address();
     const actual = typeof address === 'object' ? address?.port : port;

@@ -1,6 +1,10 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { writeFile } from 'node:fs/promises';
 import module from 'node:module';
+import { createServer, type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { startServer } from '../../fixtures/programs/server-fixture.js';
@@ -70,6 +74,41 @@ describe('npm start', () => {
     } finally {
       await Promise.all(started.map(({ stop }) => stop()));
     }
+  });
+});
+
+describe('a server that cannot listen', () => {
+  it.each([
+    ['HOST 192.0.2.1 is not an address of this machine', { HOST: '192.0.2.1' }],
+    ['METRICS_HOST 192.0.2.1 is not an address', { METRICS_PORT: '0', METRICS_HOST: '192.0.2.1' }],
+    ['PORT {port} on 127.0.0.1 is in use by another process', { PORT: '{port}' }],
+    [
+      'ADMIN_PORT {port} on 127.0.0.1 is in use',
+      { ADMIN_PORT: '{port}', ADMIN_TOKENS_FILE: '{tokens}' },
+    ],
+  ])('exits with 1 and: %s', async (message, variables: Record<string, string>) => {
+    const taken = createServer().listen(0, '127.0.0.1');
+    await once(taken, 'listening');
+    const { port } = taken.address() as AddressInfo;
+    const tokens = join(tmpdir(), 'no-tokens.json');
+    await writeFile(tokens, '[]');
+    const withValues = (text: string): string =>
+      text.replace('{port}', String(port)).replace('{tokens}', tokens);
+    const store = await createStore();
+    const env = {
+      ...{ PATH: process.env['PATH'], ...store.env, HOST: '127.0.0.1', PORT: '0' },
+      ...Object.fromEntries(
+        Object.entries(variables).map(([name, text]) => [name, withValues(text)]),
+      ),
+    };
+    const start = promisify(execFile)(process.execPath, ['dist/bin/server.js'], { cwd: ROOT, env });
+    const result: unknown = await start.catch((error: unknown) => error);
+    taken.close();
+    await store.drop();
+    expect(result).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining(withValues(message)) as string,
+    });
   });
 });
 

@@ -17,7 +17,7 @@ import { HttpAdapterHost } from '@nestjs/core';
 import type { FastifyInstance } from 'fastify';
 import { LISTEN_BACKLOG } from '../../network/backlog.js';
 import { releaseEndedConnections } from '../../network/ended-connections.js';
-import { listenHost } from '../../network/listen-host.js';
+import { listenOn } from '../../network/listen-host.js';
 import { boundHandshakes, HANDSHAKE_TIMEOUT_MS } from '../../network/pending-handshakes.js';
 import { pollUntil } from '../../../common/runtime/poll-until.js';
 import { Timers } from '../../../common/runtime/timers.js';
@@ -26,8 +26,8 @@ import { mtlsConfig } from '../../config/mtls.config.js';
 import { TLS_MIN_VERSION } from '../../config/tls/tls-files.js';
 import type { LoadedFiles } from '../../providers/certificate/certificate-files.js';
 import { CertificateFilesService } from '../../providers/certificate/certificate-files.service.js';
-import { requireUsableChains } from './peer-chain.js';
 
+const VARIABLES = { port: 'SERVICE_FEATURE_AUTH_MTLS__TLS_PORT', host: 'HOST' };
 const HEADERS_TIMEOUT_MS = 10_000;
 const KEEP_ALIVE_TIMEOUT_MS = 72_000;
 
@@ -54,7 +54,6 @@ export class TlsListenerService
     if (!mtls.enabled || mtls.mode !== 'direct' || mtls.tlsPort === null) {
       return;
     }
-    await requireUsableChains(this.files.current().trust);
     // Before that a request would be served without hooks.
     await this.adapterHost.httpAdapter.getInstance<FastifyInstance>().ready();
     const main = this.adapterHost.httpAdapter.getHttpServer() as HttpServer;
@@ -84,8 +83,9 @@ export class TlsListenerService
     });
     // New handshakes use the new files; open connections stay open.
     this.files.onChange((loaded) => server.setSecureContext(secureContext(loaded)));
-    server.listen({ port: mtls.tlsPort, host: listenHost(http.host), backlog: LISTEN_BACKLOG });
-    await once(server, 'listening');
+    await listenOn({ port: mtls.tlsPort, host: http.host }, VARIABLES, (address) =>
+      once(server.listen({ ...address, backlog: LISTEN_BACKLOG }), 'listening'),
+    );
     this.server = server;
     this.logger.log(`Asking for client certificates on ${addressOf(server)}`);
   }
