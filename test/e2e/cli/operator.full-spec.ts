@@ -116,6 +116,26 @@ describe('gatehouse config check', () => {
     }
   });
 
+  it('refuses mode direct with an authority that is not the root, as the start does', async () => {
+    const parent = join(user.home, 'authority');
+    await mkdir(parent);
+    const root = TestAuthority.root(parent, 'Root');
+    const host = root.issue({ names: ['IP:127.0.0.1'], usage: 'serverAuth' });
+    const mtls = 'SERVICE_FEATURE_AUTH_MTLS__';
+    const env = {
+      ...{ [`${mtls}ENABLED`]: 'true', [`${mtls}MODE`]: 'direct', [`${mtls}TLS_PORT`]: '8443' },
+      ...{ [`${mtls}TLS_CERT_PATH`]: host.certPath, [`${mtls}TLS_KEY_PATH`]: host.keyPath },
+      [`${mtls}CA_PATH`]: root.intermediate('Issuing').certPath,
+    };
+    for (const command of [['config', 'check'], ['serve']]) {
+      const { code, stdout, stderr } = await user.run(command, env);
+      expect(code).toBe(78);
+      expect(`${stdout}${stderr}`).toContain(
+        `${mtls}CA_PATH: Mode direct needs the root of the authorities`,
+      );
+    }
+  });
+
   it('exits with 1 where the configuration is valid and locks users out', async () => {
     const env = { AUTH_REQUIRED_LOGIN_PROVIDERS: 'okta', AUTH_ANONYMOUS_SIGNUP_ENABLED: '0' };
     const { code, stdout } = await user.run(['config', 'check', '--json'], env);

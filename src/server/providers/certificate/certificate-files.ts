@@ -11,6 +11,7 @@ import {
   type ListReading,
   type RevocationList,
 } from '../../../core/x509/revocation-list.js';
+import { requireUsableChains } from './peer-chain.js';
 
 const REVOCATION_LIST = /-----BEGIN X509 CRL-----[^-]+-----END X509 CRL-----/g;
 
@@ -54,7 +55,13 @@ export function certificateFiles(
   return mtls.enabled
     ? new PolledFiles(
         () => readAll(mtls),
-        (tls) => loadedFrom(tls, reading),
+        async (tls) => {
+          const loaded = await loadedFrom(tls, reading);
+          if (mtls.mode === 'direct') {
+            await requireUsableChains(loaded.trust);
+          }
+          return loaded;
+        },
         logUnused,
       )
     : null;
