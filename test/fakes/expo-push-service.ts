@@ -27,6 +27,7 @@ export type PushFault =
   | { readonly kind: 'accept-after-continue' }
   | { readonly kind: 'fewer-tickets' }
   | { readonly kind: 'no-tickets' }
+  | { readonly kind: 'no-errors' }
   | { readonly kind: 'portal' }
   | { readonly kind: 'silence' }
   | { readonly kind: 'endless-answer' }
@@ -173,6 +174,8 @@ export class FakePushService {
       reply(response, 200, '<html>Sign in to the hotel network</html>');
     } else if (fault.kind === 'no-tickets') {
       reply(response, 200, {});
+    } else if (fault.kind === 'no-errors') {
+      reply(response, 200, { errors: [] });
     } else if (fault.kind === 'endless-answer') {
       response.writeHead(200);
       const drip = setInterval(() => response.write(' '), 10);

@@ -237,6 +237,17 @@ describe('A push service with a fault', () => {
     expect(result).toMatchObject({ code: 'push-unreachable', isTemporary: true });
   });
 
+  it('is reported, and called again, where its list of errors is empty', async () => {
+    service.faults.push({ kind: 'no-errors' });
+    expect(await sender.attempt(pushDeliveries('a'))).toMatchObject([
+      {
+        code: 'push-answer-unreadable',
+        detail: 'The answer of the push service has neither tickets nor a reason.',
+        isTemporary: true,
+      },
+    ]);
+  });
+
   it('receives a message once if it sends “100 Continue” without being asked', async () => {
     service.faults.push({ kind: 'accept-after-continue' });
     expect(await deliverNow(pushDeliveries('a'))).toMatchObject([{ state: 'sent', attempts: 1 }]);

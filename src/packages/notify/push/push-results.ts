@@ -72,6 +72,11 @@ export function pushRequestFailure(error: unknown): FailedAttempt {
   if (Object.hasOwn(PUSH_ERRORS, code)) {
     return pushFailure(code);
   }
+  // The SDK demands a reason in a list of errors.
+  if (code === 'ERR_ASSERTION') {
+    const detail = 'The answer of the push service has neither tickets nor a reason.';
+    return row('push-answer-unreadable', true, detail);
+  }
   if (statusCode === 200) {
     const detail = 'What answered for the push service is not the push service.';
     return row('push-answer-unreadable', true, detail);
