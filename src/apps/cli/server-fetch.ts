@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { readRetryAfter } from '../../common/retry-after.js';
 import { answerTooLarge, MAX_ANSWER_BYTES } from '../../packages/client/api/answer-text.js';
 import type { FetchAnswer } from '../../packages/client/api/answer-text.js';
 import type { Fetch } from '../../packages/client/api/api-client-transport.js';
@@ -16,20 +17,23 @@ type Init = Parameters<Fetch>[1];
 
 /** The first request of a sign-up or a login, which changes nothing. */
 const FIRST_REQUEST = /\/v1\/auth\/challenge$/;
-/** A server answers 503 until its database is ready. This ends before the time-out of the whole call. */
+/** A server answers 503 until its database is ready, and a proxy in front of it until it listens. */
+const STARTING: readonly (number | undefined)[] = [502, 503, 504];
+/** This ends before the time-out of the whole call. */
 const STARTING_MS = 10_000;
-const PAUSE_SECONDS = { least: 1, most: 3 };
+const SHORTEST_PAUSE_MS = 1000;
+const LONGEST_PAUSE_MS = 3000;
 
 async function exchange(url: string, init: Init): Promise<FetchAnswer> {
   const giveUpAt = performance.now() + (FIRST_REQUEST.test(url) ? STARTING_MS : 0);
   let { message, text } = await send(url, init);
-  while (message.statusCode === 503 && performance.now() < giveUpAt) {
-    const seconds = Number(message.headers['retry-after']);
-    // An absent header is NaN, and an answer to try at once must not be a loop.
-    if (!(seconds >= PAUSE_SECONDS.least && seconds <= PAUSE_SECONDS.most)) {
+  while (STARTING.includes(message.statusCode) && performance.now() < giveUpAt) {
+    const pauseMs = readRetryAfter(message.headers['retry-after'], Date.now()) ?? 0;
+    if (pauseMs > LONGEST_PAUSE_MS) {
       break;
     }
-    await sleep(seconds * 1000);
+    // Pages of proxies have no header, and an answer to try at once must not be a loop.
+    await sleep(Math.max(pauseMs, SHORTEST_PAUSE_MS));
     ({ message, text } = await send(url, init));
   }
   const { statusCode: status = 0, headers } = message;

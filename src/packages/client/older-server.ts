@@ -45,7 +45,7 @@ async function idOf(readProfile: () => Promise<Pick<AccountProfile, 'id'>>) {
   } catch (error) {
     const isOther =
       error instanceof GatehouseProblem &&
-      (error.status === 404 || error.code === 'unexpected-answer');
+      (error.status === 404 || (error.code === 'unexpected-answer' && !error.isTemporary));
     if (isOther) {
       return null;
     }

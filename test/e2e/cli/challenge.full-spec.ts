@@ -1,4 +1,4 @@
-import { createServer, type Server as HttpServer } from 'node:http';
+import { createServer, type Server as HttpServer, type ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { closeServer, KEPT_OPEN, listen } from '../../helpers/local-server.js';
 import { useCliUser } from '../../fixtures/programs/cli-fixture.js';
@@ -13,17 +13,18 @@ afterAll(() => server.stop());
 
 const CHALLENGE = 'POST /v1/auth/challenge';
 
-/** @param refusals first challenges that are answered like those of a server that has just started */
+/** @param refusals of the first challenges, like those of a server that has just started */
 async function relayTo(
   target: () => Server,
-  refusals = 0,
+  refusals: readonly ((response: ServerResponse) => void)[] = [],
 ): Promise<{ http: HttpServer; url: string; requests: string[] }> {
   const requests: string[] = [];
   const http = createServer(KEPT_OPEN, (request, response) => {
     requests.push(`${request.method} ${request.url}`);
     const challenges = requests.filter((one) => one === CHALLENGE).length;
-    if (requests.at(-1) === CHALLENGE && challenges <= refusals) {
-      response.writeHead(503, { 'retry-after': '1' }).end();
+    const refuse = requests.at(-1) === CHALLENGE ? refusals[challenges - 1] : undefined;
+    if (refuse !== undefined) {
+      refuse(response);
       return;
     }
     void text(request).then(async (body) => {
@@ -57,8 +58,16 @@ describe('gatehouse signup at a server that relays the challenge of another', ()
 });
 
 describe('gatehouse signup at a server that has just started', () => {
-  it('waits as long as the server says, and signs up then', async () => {
-    const relay = await relayTo(() => local, 2);
+  it('waits as long as the server or its proxy says, and signs up then', async () => {
+    const soon = new Date(Date.now() + 1000).toUTCString();
+    const relay = await relayTo(
+      () => local,
+      [
+        (response) => response.writeHead(503, { 'retry-after': '1' }).end(),
+        (response) => response.writeHead(503, { 'retry-after': soon }).end(),
+        (response) => response.writeHead(502).end('<html>Bad Gateway</html>'),
+      ],
+    );
     const env = {
       SERVICE_PUBLIC_URL: 'https://gate.example',
       SERVICE_LOGIN_ORIGINS: relay.url,
@@ -66,7 +75,7 @@ describe('gatehouse signup at a server that has just started', () => {
     const local = await startServer({ env });
     try {
       expect(await signUp(relay.url)).toMatchObject({ code: 0 });
-      expect(relay.requests.filter((one) => one === CHALLENGE)).toHaveLength(3);
+      expect(relay.requests.filter((one) => one === CHALLENGE)).toHaveLength(4);
     } finally {
       await closeServer(relay.http);
       await local.stop();

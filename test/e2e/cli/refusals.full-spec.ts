@@ -122,6 +122,17 @@ describe('gatehouse, refused by a server', () => {
     expect(error).toMatchObject({ code: 'unavailable', retryAfterSeconds: 7 });
     expect(stderr).toBe('gatehouse: Not now.\n  Try again in 7 seconds.\n');
   });
+
+  it('exits with 4 where a proxy answers for a server that is away, and reads its date', async () => {
+    const retryAfter = new Date(Date.now() + 3_600_000).toUTCString();
+    answering(502, '<html>Bad Gateway</html>', { 'retry-after': retryAfter });
+    const { code, stderr, error } = await logInAt(webUrl);
+    expect(code).toBe(4);
+    expect(error).toMatchObject({ code: 'unexpected-answer', status: 502 });
+    expect(stderr).toMatch(
+      /answered 502: the server, or a proxy in front of it, is unavailable for now\.\n {2}Try again in 3\d{3} seconds\.\n$/,
+    );
+  });
 });
 
 describe('gatehouse, without a server', () => {

@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { readSmallFile } from '../../../server/config/environment/small-file.js';
 import { recordOf } from '../../../packages/client/is-record.js';
 import { parseJson } from '../../../common/parse-json.js';
+import { readRetryAfter } from '../../../common/retry-after.js';
 import { ServerUnreachable } from '../../../packages/client/api/problem.js';
 import { reportOnChain, type ChainReport } from '../../../core/x509/chain-report.js';
 import type { CliContext } from '../command.js';
@@ -236,11 +237,11 @@ async function read(answer: IncomingMessage): Promise<Answer> {
     text = (text + chunk).slice(0, MAX_BODY_CHARACTERS);
   }
   const { code } = recordOf(parseJson(text));
-  const retryAfter = Number(answer.headers['retry-after']);
+  const retryAfterMs = readRetryAfter(answer.headers['retry-after'], Date.now()) ?? 0;
   return {
     status: answer.statusCode ?? 0,
     code: typeof code === 'string' ? code : null,
-    retryAfterSeconds: Number.isInteger(retryAfter) && retryAfter > 0 ? retryAfter : null,
+    retryAfterSeconds: retryAfterMs > 0 ? Math.ceil(retryAfterMs / 1000) : null,
   };
 }
 

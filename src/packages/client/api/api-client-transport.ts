@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { onAbort } from '../abort.js';
 import { parseJson } from '../../../common/parse-json.js';
+import { readRetryAfter } from '../../../common/retry-after.js';
 import { readAnswerText, type FetchAnswer } from './answer-text.js';
 import { GatehouseProblem, readProblem, ServerUnreachable } from './problem.js';
 import { requireServerUrl } from './server-url.js';
@@ -133,10 +134,20 @@ export class Transport {
     const isRedirect = response.type === 'opaqueredirect' || (status >= 300 && status < 400);
     const message = isRedirect
       ? `${serverUrl} redirects${target === null ? '' : ` to ${target}`}: use the address it redirects to.`
-      : `${serverUrl} answered ${status}, and not as a Gatehouse server does. Check the address.`;
+      : `${serverUrl} answered ${status}${meaningOf(status)}`;
     const retryAfterSeconds = retryAfterOf(response);
     return new GatehouseProblem({ status, code: 'unexpected-answer', message, retryAfterSeconds });
   }
+}
+
+/** A proxy answers with a page of its own for a server that is away, or under too many requests. */
+function meaningOf(status: number): string {
+  if (status === 429) {
+    return ': a proxy in front of the server limits the rate of requests.';
+  }
+  return status >= 500
+    ? ': the server, or a proxy in front of it, is unavailable for now.'
+    : ', and not as a Gatehouse server does. Check the address.';
 }
 
 function writeForm(form: Readonly<Record<string, string>>): string {
@@ -177,8 +188,9 @@ function limitOf(timeoutMs: number, outer: AbortSignal | undefined) {
 }
 
 function retryAfterOf(response: FetchAnswer): number | undefined {
-  const header = response.headers.get('retry-after') ?? '';
-  return /^\d{1,9}$/.test(header) ? Number(header) : undefined;
+  const ms = readRetryAfter(response.headers.get('retry-after'), Date.now());
+  // A caller gives it to a timer.
+  return ms === undefined ? undefined : Math.ceil(Math.min(ms, MAX_TIMER_MS - 1000) / 1000);
 }
 
 const REASONS: Readonly<Record<string, string>> = {

@@ -19,8 +19,8 @@ export interface ProblemFacts {
 
 /**
  * A refusal (contract, Errors). Programs read `code`, people read `message`. The client has two codes
- * of its own: `unexpected-answer`, where the response is not of a Gatehouse server, and
- * `answer-too-large`, where it is larger than the client reads.
+ * of its own: `unexpected-answer`, where the response is not of a Gatehouse server, but for example of
+ * a proxy in front of it, and `answer-too-large`, where it is larger than the client reads.
  */
 export class GatehouseProblem extends Error implements ProblemFacts {
   override readonly name = 'GatehouseProblem';

@@ -7,6 +7,7 @@ import {
   type WebPushSubscription,
 } from '../../client/notifications/web-push.js';
 import { parseJson } from '../../../common/parse-json.js';
+import { readRetryAfter } from '../../../common/retry-after.js';
 import {
   lastingFailure,
   type AttemptResult,
@@ -16,12 +17,7 @@ import {
 import { Slots } from '../delivery/slots.js';
 import { DestinationRefused } from '../webhook/destination-guard.js';
 import { GuardedPost, type GuardedPostOptions } from '../webhook/guarded-post.js';
-import {
-  EXPIRED,
-  isTemporaryStatus,
-  readRetryAfter,
-  type WebhookAnswer,
-} from '../webhook/webhook-answer.js';
+import { EXPIRED, isTemporaryStatus, type WebhookAnswer } from '../webhook/webhook-answer.js';
 import { encryptWebPush } from './web-push-encryption.js';
 
 export interface WebPushSenderOptions extends GuardedPostOptions {

@@ -1,4 +1,5 @@
 import { parseJson } from '../../../common/parse-json.js';
+import { readRetryAfter } from '../../../common/retry-after.js';
 import { recordOf } from '../../client/is-record.js';
 import { lastingFailure, type AttemptResult, type FailedAttempt } from '../delivery/delivery.js';
 import type { DestinationRefused } from './destination-guard.js';
@@ -44,19 +45,6 @@ export function judgeAnswer({ status, headers }: WebhookAnswer, now: number): At
 export function messageIdIn({ body }: WebhookAnswer): string | null {
   const { id } = body === undefined ? {} : recordOf(parseJson(body));
   return typeof id === 'string' && /^[\w-]{1,64}$/.test(id) ? id : null;
-}
-
-/** Returns the milliseconds of a `Retry-After` header, in either form (RFC 9110, 10.2.3). */
-export function readRetryAfter(
-  header: string | string[] | undefined,
-  now: number,
-): number | undefined {
-  const text = typeof header === 'string' ? header.trim() : '';
-  if (/^\d{1,9}$/.test(text)) {
-    return Number(text) * 1000;
-  }
-  const at = /^[A-Z][a-z]{2},? /.test(text) ? Date.parse(text) : NaN;
-  return Number.isNaN(at) ? undefined : Math.max(0, at - now);
 }
 
 const isRedirect = (status: number): boolean => status >= 300 && status < 400;

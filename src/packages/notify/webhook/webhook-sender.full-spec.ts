@@ -1,4 +1,3 @@
-import { readRetryAfter } from './webhook-answer.js';
 import {
   certificateDirectory,
   TestAuthority,
@@ -127,23 +126,6 @@ describe('An answer', () => {
     expect(await oneTry(receiver.url, { timeoutMs: 120_000 })).toEqual({ state: 'sent' });
     await receiver.bodyRefused;
     expect(receiver.written).toBeLessThan(16 * 1024 * 1024);
-  });
-});
-
-describe(readRetryAfter.name, () => {
-  it.each([
-    ['120', 120_000],
-    [' 3 ', 3_000],
-    [new Date(NOW + 5_000).toUTCString(), 5_000],
-    [new Date(NOW - 5_000).toUTCString(), 0],
-    ['-1', undefined],
-    ['soon', undefined],
-    ['1e9', undefined],
-    ['99999999999', undefined],
-    [undefined, undefined],
-    [['1', '2'], undefined],
-  ])('reads %j as %j', (header, expected) => {
-    expect(readRetryAfter(header, NOW)).toBe(expected);
   });
 });
 

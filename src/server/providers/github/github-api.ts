@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { readRetryAfter } from '../../../common/retry-after.js';
 import type { Clock } from '../../../common/runtime/clock.js';
 import {
   readJson,
@@ -107,8 +108,9 @@ export class GitHubApi {
     if (response.status !== 403 || (retryAfter === null && !isSpent)) {
       return;
     }
-    const resetMs = Number(response.headers.get('x-ratelimit-reset')) * 1000 - this.clock.now();
-    const pauseMs = retryAfter === null ? resetMs : Number(retryAfter) * 1000;
+    const now = this.clock.now();
+    const resetMs = Number(response.headers.get('x-ratelimit-reset')) * 1000 - now;
+    const pauseMs = retryAfter === null ? resetMs : (readRetryAfter(retryAfter, now) ?? NaN);
     const isSane = pauseMs >= 0 && pauseMs <= LONGEST_PAUSE_MS;
     throw new UpstreamError('rate_limited', { retryAfterMs: isSane ? pauseMs : undefined });
   }

@@ -31,6 +31,8 @@ describe(UpstreamHttp, () => {
           return 'slow-body';
         case '/busy':
           return { status: 429, headers: { 'retry-after': '7' } };
+        case '/closed':
+          return { status: 503, headers: { 'retry-after': 'Thu, 01 Jan 2099 00:00:00 GMT' } };
         default:
           return 'server-error';
       }
@@ -75,6 +77,8 @@ describe(UpstreamHttp, () => {
   it('returns the time to wait', async () => {
     const busy = httpWith().fetch(`${server.url}/busy`);
     await expect(busy).rejects.toMatchObject({ retryAfterMs: 7_000 });
+    const closed = httpWith().fetch(`${server.url}/closed`);
+    await expect(closed).rejects.toMatchObject({ retryAfterMs: 3_600_000 });
   });
 
   it('names the step that failed before there was an answer', async () => {

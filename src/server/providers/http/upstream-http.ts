@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { AppError } from '../../../common/errors.js';
+import { readRetryAfter } from '../../../common/retry-after.js';
 import type { Runtime } from '../../../common/runtime/runtime.js';
 import { tracing } from '../../../common/trace.js';
 import { isLoopbackHost } from '../../../core/policy/flow/return-address.js';
@@ -150,7 +151,7 @@ export class UpstreamHttp {
     try {
       await this.waitForBudget(signal);
       const response = await this.send(url, request, signal);
-      refuseOutage(response);
+      refuseOutage(response, this.runtime.clock.now());
       this.breaker.succeeded();
       return response;
     } catch (error) {
@@ -273,12 +274,12 @@ async function readCapped(response: Response, maxBytes: number): Promise<Buffer<
   return Buffer.concat(chunks);
 }
 
-/** `Retry-After` is read in seconds (RFC 9110, 10.2.3), and is at most an hour. */
-function refuseOutage({ status, headers }: Response): void {
+/** `Retry-After` counts for an hour at most. */
+function refuseOutage({ status, headers }: Response, now: number): void {
   if (status === 429 || status >= 500) {
-    const header = headers.get('retry-after') ?? '';
-    const afterMs = Math.min(Number(header) * 1000, LONGEST_RETRY_AFTER_MS);
-    const retryAfterMs = /^\d{1,9}$/.test(header) ? afterMs : undefined;
+    const afterMs = readRetryAfter(headers.get('retry-after'), now);
+    const retryAfterMs =
+      afterMs === undefined ? undefined : Math.min(afterMs, LONGEST_RETRY_AFTER_MS);
     throw new UpstreamError(status === 429 ? 'rate_limited' : 'server_error', { retryAfterMs });
   }
 }
