@@ -112,7 +112,8 @@ describe(IssuerHttp.name, () => {
     [503, { 'retry-after': '3' }, 3000],
     [429, { 'retry-after': '3600' }, 10_000],
     [503, { 'retry-after': '-1' }, 0],
-    [503, { 'retry-after': 'Wed, 21 Oct 2026 07:28:00 GMT' }, 0],
+    [503, { 'retry-after': new Date(NOW + 4000).toUTCString() }, 4000],
+    [503, { 'retry-after': 'Wed, 21 Oct 2026 07:28:00 GMT' }, 10_000],
     [302, { location: 'https://evil.example' }, 0],
   ])('refuses the status %i with %j', async (status, headers, retryAfterMs) => {
     const fault = await faultOf(answering('{}', { status, headers }).send(URL_OF_ISSUER));
@@ -194,6 +195,22 @@ describe(IssuerHttp.name, () => {
     await clock.advance(10);
     await last;
   });
+
+  it.each<[string, (init: Init) => Promise<Response>]>([
+    ['a fetch', () => new Promise(() => undefined)],
+    ['a body', () => Promise.resolve(new Response(new ReadableStream()))],
+  ])(
+    'waits on close, and after the limit, for no %s that ignores the signal',
+    async (_what, answer) => {
+      const http = clientOf(answer);
+      const limited = faultOf(http.send(URL_OF_ISSUER));
+      await clock.advance(5000);
+      expect(await limited).toMatchObject({ message: 'no answer in time' });
+      const closed = faultOf(http.send(URL_OF_ISSUER));
+      http.close();
+      expect(await closed).toMatchObject({ message: 'no answer in time' });
+    },
+  );
 
   it('ends a request by its signal, also one that aborted before', async () => {
     const aborting = new AbortController();

@@ -1,5 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { parseJson } from '../../../common/parse-json.js';
+import { readRetryAfter } from '../../../common/retry-after.js';
 import type { Clock } from '../../../common/runtime/clock.js';
 import { MAX_SKEW_SECONDS } from '../access.js';
 import { isSecureAddress, type GuardRuntime, type GuardSettings } from '../guard-options.js';
@@ -80,8 +81,7 @@ export class IssuerHttp {
     const signals = [request.signal, request.isLast === true ? undefined : this.closing.signal];
     signals.forEach((signal) => (signal?.aborted === true ? abort() : undefined));
     signals.forEach((signal) => signal?.addEventListener('abort', abort));
-    try {
-      limit.signal.throwIfAborted();
+    const exchange = async (): Promise<IssuerAnswer> => {
       const response = await this.settings.fetch(url, {
         method,
         headers: { accept: 'application/json', ...headers, ...typeOf(request) },
@@ -90,7 +90,12 @@ export class IssuerHttp {
         redirect: 'manual',
         signal: limit.signal,
       });
-      return answerOf(response, await readText(response));
+      return answerOf(response, await readText(response), this.runtime.clock.now());
+    };
+    try {
+      limit.signal.throwIfAborted();
+      // A `fetch` of the options may ignore its signal.
+      return await Promise.race([aborted(limit.signal), exchange()]);
     } catch (error) {
       throw error instanceof IssuerFault ? error : new IssuerFault(reasonOf(error, limit.signal));
     } finally {
@@ -103,6 +108,13 @@ export class IssuerHttp {
   close(): void {
     this.closing.abort();
   }
+}
+
+/** Rejects when the signal aborts. */
+function aborted(signal: AbortSignal): Promise<never> {
+  return new Promise((_resolve, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
+  });
 }
 
 function typeOf({ form, json }: IssuerRequest): Record<string, string> {
@@ -129,11 +141,11 @@ async function readText(response: Response): Promise<string> {
   return Buffer.concat(chunks).toString('utf8');
 }
 
-function answerOf({ status, ok, headers }: Response, text: string): IssuerAnswer {
+function answerOf({ status, ok, headers }: Response, text: string, now: number): IssuerAnswer {
   if (!ok) {
-    const seconds = Number(headers.get('retry-after') ?? 0);
-    const retryAfterMs = seconds > 0 ? Math.min(seconds * 1000, LONGEST_RETRY_MS) : 0;
-    throw new IssuerFault(`the answer has status ${status}`, status, retryAfterMs);
+    const retryAfterMs = readRetryAfter(headers.get('retry-after'), now) ?? 0;
+    const boundedMs = Math.min(retryAfterMs, LONGEST_RETRY_MS);
+    throw new IssuerFault(`the answer has status ${status}`, status, boundedMs);
   }
   const body = text === '' ? {} : parseJson(text);
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
