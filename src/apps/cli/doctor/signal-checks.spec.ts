@@ -87,7 +87,7 @@ describe(judgeNamesakes.name, () => {
     expect(result).toMatchObject({
       status: 'warning',
       message:
-        'okta: 3 accounts are refused by the directory, which shows active people of their names. If a person was hired again, run: gatehouse account enable a, gatehouse account enable b, …',
+        'okta: 3 accounts are refused by the directory, which shows active people of their names: a, b, …. If a person was hired again, run: gatehouse account enable ID --reason TEXT',
     });
   });
 });

@@ -163,11 +163,11 @@ export function judgeNamesakes(
   { total, accountIds }: Awaited<ReturnType<typeof readNamesakes>>,
 ): CheckResult[] {
   const text = `${id}: ${total} accounts are refused by the directory, which shows active people of their names`;
-  const commands = accountIds.map((accountId) => `gatehouse account enable ${accountId}`);
-  const more = total > accountIds.length ? ', …' : '';
+  const named = `${accountIds.join(', ')}${total > accountIds.length ? ', …' : ''}`;
+  const command = 'gatehouse account enable ID --reason TEXT';
   return total === 0
     ? []
-    : [signals.warning(`${text}. If a person was hired again, run: ${commands.join(', ')}${more}`)];
+    : [signals.warning(`${text}: ${named}. If a person was hired again, run: ${command}`)];
 }
 
 /** @param percentage of the people that raises the alarm. @returns nothing below it */
