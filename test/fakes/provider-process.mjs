@@ -22,7 +22,11 @@ const { 'jwks-uri': jwksUri, ask } = values;
 const people = new Map();
 createInterface({ input: process.stdin })
   .on('line', async (line) => {
-    const { login, forgetKeys, ...claims } = JSON.parse(line);
+    const { login, forgetKeys, ...claims } = readLine(line);
+    if (login === undefined && !forgetKeys) {
+      process.stdout.write('unknown: write JSON with a login\n');
+      return;
+    }
     if (forgetKeys) {
       (await provider.Client.find(clientId)).asymmetricKeyStore.freshUntil = 0;
     } else {
@@ -31,6 +35,15 @@ createInterface({ input: process.stdin })
     process.stdout.write('known\n');
   })
   .on('close', () => process.exit());
+
+/** A person types these lines (docs/try-a-provider.md): a mistake must not end the provider. */
+function readLine(line) {
+  try {
+    return Object(JSON.parse(line));
+  } catch {
+    return {};
+  }
+}
 
 /** The administrator of a company has consented for all of its people. */
 async function consentOf({ oidc }) {
