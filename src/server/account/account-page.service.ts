@@ -2,7 +2,6 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
-import type { ConfigType } from '@nestjs/config';
 import { HttpAdapterHost } from '@nestjs/core';
 import type { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -11,9 +10,12 @@ import { brandedPage, brandStyle, imageSource, type Brand } from '../http/brande
 import { fileBytes, sendFile, servePageAssets, type FileBytes } from '../http/hosted-page.js';
 import { accountPageHeaders, serviceWorkerHeaders } from '../http/security-headers.js';
 import { acceptsPrograms } from '../../core/policy/programs/programs.js';
-import { brandConfig } from '../config/brand.config.js';
-import { resourceServersConfig } from '../config/resource-servers/resource-servers.config.js';
-import { httpConfig } from '../config/http.config.js';
+import { brandConfig, type BrandSettings } from '../config/brand.config.js';
+import {
+  resourceServersConfig,
+  type ConfiguredResourceServers,
+} from '../config/resource-servers/resource-servers.config.js';
+import { httpConfig, type HttpSettings } from '../config/http.config.js';
 
 /** Path of the page; its files lie below it. */
 const ACCOUNT_PAGE_PATH = '/app';
@@ -30,10 +32,9 @@ const BASE = '<base href="/app/" />';
 export class AccountPageService implements OnModuleInit {
   constructor(
     private readonly host: HttpAdapterHost<FastifyAdapter>,
-    @Inject(httpConfig.KEY) private readonly config: ConfigType<typeof httpConfig>,
-    @Inject(brandConfig.KEY) private readonly brand: ConfigType<typeof brandConfig>,
-    @Inject(resourceServersConfig.KEY)
-    private readonly servers: ConfigType<typeof resourceServersConfig>,
+    @Inject(httpConfig.KEY) private readonly config: HttpSettings,
+    @Inject(brandConfig.KEY) private readonly brand: BrandSettings,
+    @Inject(resourceServersConfig.KEY) private readonly servers: ConfiguredResourceServers,
   ) {}
 
   async onModuleInit(): Promise<void> {

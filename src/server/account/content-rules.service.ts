@@ -1,8 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { ConfigType } from '@nestjs/config';
 import { AppError, invalidRequest } from '../../common/errors.js';
-import { encryptionConfig } from '../config/encryption.config.js';
-import { httpConfig } from '../config/http.config.js';
+import { encryptionConfig, type EncryptionSettings } from '../config/encryption.config.js';
+import { httpConfig, type HttpSettings } from '../config/http.config.js';
 import {
   judgeContentWrite,
   judgeMigration,
@@ -25,8 +24,8 @@ export class ContentRulesService {
   readonly maxBytes: number;
 
   constructor(
-    @Inject(encryptionConfig.KEY) private readonly encryption: ConfigType<typeof encryptionConfig>,
-    @Inject(httpConfig.KEY) http: ConfigType<typeof httpConfig>,
+    @Inject(encryptionConfig.KEY) private readonly encryption: EncryptionSettings,
+    @Inject(httpConfig.KEY) http: HttpSettings,
   ) {
     this.maxBytes = Math.floor(http.bodyLimitBytes / SHARE_OF_BODY);
   }

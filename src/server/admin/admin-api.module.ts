@@ -1,8 +1,10 @@
 import { Module, type DynamicModule, type FactoryProvider, type Type } from '@nestjs/common';
-import type { ConfigType } from '@nestjs/config';
 import { APP_GUARD } from '@nestjs/core';
 import { acceptsPrograms } from '../../core/policy/programs/programs.js';
-import { resourceServersConfig } from '../config/resource-servers/resource-servers.config.js';
+import {
+  resourceServersConfig,
+  type ConfiguredResourceServers,
+} from '../config/resource-servers/resource-servers.config.js';
 import { AdminAccessController } from './access/admin-access.controller.js';
 import { AdminAuthService } from './access/admin-auth.service.js';
 import { AdminGuard } from './access/admin.guard.js';
@@ -67,10 +69,9 @@ export class AdminApiModule {
       provide: service,
       useFactory: () => server.get<object>(service, { strict: false }),
     }));
-    const backends = server.get<ConfigType<typeof resourceServersConfig>>(
-      resourceServersConfig.KEY,
-      { strict: false },
-    );
+    const backends = server.get<ConfiguredResourceServers>(resourceServersConfig.KEY, {
+      strict: false,
+    });
     return {
       module: AdminApiModule,
       controllers: [

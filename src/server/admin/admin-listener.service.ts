@@ -6,13 +6,12 @@ import {
   type BeforeApplicationShutdown,
   type OnApplicationBootstrap,
 } from '@nestjs/common';
-import type { ConfigType } from '@nestjs/config';
 import { ModuleRef } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { brandElsewhere } from '../http/branded-page.js';
-import { adminConfig } from '../config/admin.config.js';
-import { brandConfig } from '../config/brand.config.js';
-import { httpConfig } from '../config/http.config.js';
+import { adminConfig, type AdminSettings } from '../config/admin.config.js';
+import { brandConfig, type BrandSettings } from '../config/brand.config.js';
+import { httpConfig, type HttpSettings } from '../config/http.config.js';
 import { listenOn } from '../network/listen-host.js';
 import { ProviderRegistry } from '../providers/provider.registry.js';
 import { AdminTlsService } from './access/admin-tls.service.js';
@@ -28,9 +27,9 @@ export class AdminListenerService implements OnApplicationBootstrap, BeforeAppli
     private readonly server: ModuleRef,
     private readonly tls: AdminTlsService,
     private readonly providers: ProviderRegistry,
-    @Inject(adminConfig.KEY) private readonly config: ConfigType<typeof adminConfig>,
-    @Inject(brandConfig.KEY) private readonly brand: ConfigType<typeof brandConfig>,
-    @Inject(httpConfig.KEY) private readonly http: ConfigType<typeof httpConfig>,
+    @Inject(adminConfig.KEY) private readonly config: AdminSettings,
+    @Inject(brandConfig.KEY) private readonly brand: BrandSettings,
+    @Inject(httpConfig.KEY) private readonly http: HttpSettings,
   ) {}
 
   async onApplicationBootstrap(): Promise<void> {

@@ -1,9 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { ConfigType } from '@nestjs/config';
 import type { Access } from '../auth/auth.service.js';
 import { AppError, invalidRequest } from '../../common/errors.js';
 import { Clock } from '../../common/runtime/clock.js';
-import { encryptionConfig } from '../config/encryption.config.js';
+import { encryptionConfig, type EncryptionSettings } from '../config/encryption.config.js';
 import { AgentRequestRepository } from '../storage/repositories/approvals/agent-request.repository.js';
 import {
   RequestAnswerRepository,
@@ -21,7 +20,7 @@ export class AnswersService {
     private readonly answers: RequestAnswerRepository,
     private readonly news: RequestNewsService,
     private readonly clock: Clock,
-    @Inject(encryptionConfig.KEY) private readonly encryption: ConfigType<typeof encryptionConfig>,
+    @Inject(encryptionConfig.KEY) private readonly encryption: EncryptionSettings,
   ) {}
 
   /**

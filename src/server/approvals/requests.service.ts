@@ -1,9 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { ConfigType } from '@nestjs/config';
 import type { Access } from '../auth/auth.service.js';
 import { AppError, orRefuse } from '../../common/errors.js';
 import { Clock } from '../../common/runtime/clock.js';
-import { encryptionConfig } from '../config/encryption.config.js';
+import { encryptionConfig, type EncryptionSettings } from '../config/encryption.config.js';
 import { modeOf } from '../../core/protocol/content.js';
 import {
   AgentRequestRepository,
@@ -27,7 +26,7 @@ export class RequestsService {
     private readonly waits: RequestWaitsService,
     private readonly news: RequestNewsService,
     private readonly clock: Clock,
-    @Inject(encryptionConfig.KEY) private readonly encryption: ConfigType<typeof encryptionConfig>,
+    @Inject(encryptionConfig.KEY) private readonly encryption: EncryptionSettings,
   ) {}
 
   /**

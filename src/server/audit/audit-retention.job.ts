@@ -1,8 +1,7 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
-import type { ConfigType } from '@nestjs/config';
 import { BatchDeletion } from '../../common/batch-deletion.js';
 import { Clock } from '../../common/runtime/clock.js';
-import { auditConfig } from '../config/metrics.config.js';
+import { auditConfig, type AuditSettings } from '../config/metrics.config.js';
 import { AuditRepository } from '../storage/repositories/audit.repository.js';
 
 const DAY_MS = 86_400_000;
@@ -12,7 +11,7 @@ export class AuditRetentionJob extends BatchDeletion {
   constructor(
     events: AuditRepository,
     clock: Clock,
-    @Inject(auditConfig.KEY) audit: ConfigType<typeof auditConfig>,
+    @Inject(auditConfig.KEY) audit: AuditSettings,
   ) {
     super(async () => {
       const daysAgo = (days: number): Date => new Date(clock.now() - days * DAY_MS);

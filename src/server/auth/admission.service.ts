@@ -1,11 +1,18 @@
 import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
-import type { ConfigType } from '@nestjs/config';
 import { AppError } from '../../common/errors.js';
-import { authConfig } from '../config/auth.config.js';
-import { answersConfig, encryptionConfig } from '../config/encryption.config.js';
-import { keylessConfig } from '../config/keyless.config.js';
+import { authConfig, type AuthSettings } from '../config/auth.config.js';
+import {
+  answersConfig,
+  type AnswersSettings,
+  encryptionConfig,
+  type EncryptionSettings,
+} from '../config/encryption.config.js';
+import { keylessConfig, type KeylessSettings } from '../config/keyless.config.js';
 import { OperatorRulesService, type RuledSettings } from '../config/operator-rules.service.js';
-import { resourceServersConfig } from '../config/resource-servers/resource-servers.config.js';
+import {
+  resourceServersConfig,
+  type ConfiguredResourceServers,
+} from '../config/resource-servers/resource-servers.config.js';
 import {
   admissionTable,
   judgeAdmission,
@@ -21,12 +28,11 @@ export class AdmissionService implements OnModuleInit {
   private made: { readonly policy: AdmissionPolicy; readonly table: readonly AdmissionEntry[] };
 
   constructor(
-    @Inject(answersConfig.KEY) private readonly answers: ConfigType<typeof answersConfig>,
-    @Inject(authConfig.KEY) private readonly auth: ConfigType<typeof authConfig>,
-    @Inject(encryptionConfig.KEY) private readonly encryption: ConfigType<typeof encryptionConfig>,
-    @Inject(keylessConfig.KEY) private readonly keyless: ConfigType<typeof keylessConfig>,
-    @Inject(resourceServersConfig.KEY)
-    private readonly resourceServers: ConfigType<typeof resourceServersConfig>,
+    @Inject(answersConfig.KEY) private readonly answers: AnswersSettings,
+    @Inject(authConfig.KEY) private readonly auth: AuthSettings,
+    @Inject(encryptionConfig.KEY) private readonly encryption: EncryptionSettings,
+    @Inject(keylessConfig.KEY) private readonly keyless: KeylessSettings,
+    @Inject(resourceServersConfig.KEY) private readonly resourceServers: ConfiguredResourceServers,
     private readonly rules: OperatorRulesService,
   ) {
     this.made = this.make(rules.current());

@@ -1,10 +1,9 @@
 import { createHash } from 'node:crypto';
 import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
-import type { ConfigType } from '@nestjs/config';
 import { AppError } from '../../common/errors.js';
 import { momentOf, type Moment } from '../../common/runtime/moment.js';
 import { Runtime } from '../../common/runtime/runtime.js';
-import { authConfig } from '../config/auth.config.js';
+import { authConfig, type AuthSettings } from '../config/auth.config.js';
 import {
   judgeProviders,
   judgeSession,
@@ -70,7 +69,7 @@ export class AuthService implements OnModuleInit {
     private readonly liveAccess: LiveAccessRepository,
     private readonly activity: SessionActivityService,
     private readonly runtime: Runtime,
-    @Inject(authConfig.KEY) private readonly config: ConfigType<typeof authConfig>,
+    @Inject(authConfig.KEY) private readonly config: AuthSettings,
     private readonly events: IdentityEvents,
   ) {
     this.cache = new AccessCache(runtime.clock, {

@@ -1,8 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { Inject, Injectable } from '@nestjs/common';
-import type { ConfigType } from '@nestjs/config';
 import { clientAddress, trustOf, type Trust } from '../network/trusted-proxies.js';
-import { httpConfig } from '../config/http.config.js';
+import { httpConfig, type HttpSettings } from '../config/http.config.js';
 
 /** A trusted proxy may report the address; any other peer's header is ignored (ASVS 4.1.3). */
 @Injectable()
@@ -10,7 +9,7 @@ export class ClientAddressService {
   /** True if a proxy at this address is trusted. */
   readonly isTrusted: Trust;
 
-  constructor(@Inject(httpConfig.KEY) http: ConfigType<typeof httpConfig>) {
+  constructor(@Inject(httpConfig.KEY) http: HttpSettings) {
     this.isTrusted = trustOf(http.trustedProxies);
   }
 

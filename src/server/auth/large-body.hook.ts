@@ -1,10 +1,9 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { ConfigType } from '@nestjs/config';
 import { HttpAdapterHost } from '@nestjs/core';
 import type { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { readOnWhileClosing } from '../network/ended-connections.js';
-import { httpConfig } from '../config/http.config.js';
+import { httpConfig, type HttpSettings } from '../config/http.config.js';
 import { AuthenticationGuard } from './authentication.guard.js';
 
 /**
@@ -18,7 +17,7 @@ export class LargeBodyHook {
   constructor(
     { httpAdapter }: HttpAdapterHost<FastifyAdapter>,
     private readonly guard: AuthenticationGuard,
-    @Inject(httpConfig.KEY) http: ConfigType<typeof httpConfig>,
+    @Inject(httpConfig.KEY) http: HttpSettings,
   ) {
     this.limitBytes = http.bodyLimitBytes;
     httpAdapter.getInstance<FastifyInstance>().addHook('onRoute', (route) => {

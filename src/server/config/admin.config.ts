@@ -1,4 +1,3 @@
-import type { ConfigType } from '@nestjs/config';
 import type { ProviderRules } from '../../core/policy/eligibility/provider-rules.js';
 import { isLoopbackHost } from '../../core/policy/flow/return-address.js';
 import type { ConfigurationReport } from './environment/configuration-error.js';
@@ -92,12 +91,14 @@ export const adminConfig = namespaceOf('admin', ({ values }: Checked<typeof ADMI
   trustedProxies: values.ADMIN_TRUSTED_PROXIES,
 }));
 
+export type AdminSettings = ReturnType<typeof adminConfig>;
+
 /** @returns null for plain HTTP */
 export function adminTlsFiles({
   certPath,
   keyPath,
   clientCaPath,
-}: ConfigType<typeof adminConfig>['tls']): TlsFileSet | null {
+}: AdminSettings['tls']): TlsFileSet | null {
   if (certPath === null || keyPath === null) {
     return null;
   }

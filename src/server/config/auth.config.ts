@@ -124,6 +124,8 @@ export const authConfig = namespaceOf(
   }),
 );
 
+export type AuthSettings = ReturnType<typeof authConfig>;
+
 /** Returns true if memberships can end, or certificates can expire or be revoked. */
 function hasSomethingToRecheck({
   values,

@@ -55,6 +55,8 @@ export const brandConfig = namespaceOf('brand', ({ values }: Checked<typeof BRAN
   support: values.SERVICE_SUPPORT_URL,
 }));
 
+export type BrandSettings = ReturnType<typeof brandConfig>;
+
 /** Limit of the logo, which every visit to the page loads. */
 const MAX_LOGO_CHARACTERS = 32_768;
 

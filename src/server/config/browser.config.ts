@@ -80,12 +80,16 @@ export const oauthReturnConfig = namespaceOf(
   }),
 );
 
+export type OAuthReturnSettings = ReturnType<typeof oauthReturnConfig>;
+
 export const uiConfig = namespaceOf('ui', ({ values }: Checked<typeof BROWSER_VARIABLES>) => ({
   autoRedirect: {
     enabled: values.SERVICE_FEATURE_AUTH_UI__AUTO_REDIRECT_ENABLED,
     providerId: values.SERVICE_FEATURE_AUTH_UI__AUTO_REDIRECT_PROVIDER_ID,
   },
 }));
+
+export type UiSettings = ReturnType<typeof uiConfig>;
 
 export function checkReturnAddress(
   values: OAuthReturnValues,

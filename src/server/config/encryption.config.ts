@@ -52,6 +52,8 @@ export const encryptionConfig = namespaceOf(
   }),
 );
 
+export type EncryptionSettings = ReturnType<typeof encryptionConfig>;
+
 export const answersConfig = namespaceOf(
   'answers',
   ({ values }: Checked<typeof ANSWERS_VARIABLES>) => ({
@@ -59,3 +61,5 @@ export const answersConfig = namespaceOf(
     enabled: values.SERVICE_FEATURE_ANSWERS__ENABLED,
   }),
 );
+
+export type AnswersSettings = ReturnType<typeof answersConfig>;

@@ -1,4 +1,3 @@
-import type { ConfigType } from '@nestjs/config';
 import { canonicalOrigin } from '../network/origins.js';
 import type { ConfigurationReport } from './environment/configuration-error.js';
 import {
@@ -139,11 +138,13 @@ export const httpConfig = namespaceOf(
   }),
 );
 
+export type HttpSettings = ReturnType<typeof httpConfig>;
+
 /** @returns null for plain HTTP */
 export function httpTlsFiles({
   certPath,
   keyPath,
-}: ConfigType<typeof httpConfig>['tls']): TlsFileSet | null {
+}: HttpSettings['tls']): TlsFileSet | null {
   if (certPath === null || keyPath === null) {
     return null;
   }
@@ -165,7 +166,7 @@ export const rateLimitsConfig = namespaceOf(
   }),
 );
 
-export type RateLimitSettings = ConfigType<typeof rateLimitsConfig>;
+export type RateLimitSettings = ReturnType<typeof rateLimitsConfig>;
 
 type HttpValues = ValuesOf<typeof HTTP_VARIABLES>;
 

@@ -29,3 +29,5 @@ export const keylessConfig = namespaceOf(
     },
   }),
 );
+
+export type KeylessSettings = ReturnType<typeof keylessConfig>;

@@ -50,6 +50,8 @@ export const metricsConfig = namespaceOf(
   },
 );
 
+export type MetricsSettings = ReturnType<typeof metricsConfig>;
+
 export const auditConfig = namespaceOf(
   'audit',
   ({ values }: Checked<typeof METRICS_VARIABLES>) => ({
@@ -57,6 +59,8 @@ export const auditConfig = namespaceOf(
     refusedLoginsDays: values.AUDIT_REFUSED_LOGINS_DAYS,
   }),
 );
+
+export type AuditSettings = ReturnType<typeof auditConfig>;
 
 /** Metrics contain provider names, routes and counts of failed logins. */
 export function checkMetrics(

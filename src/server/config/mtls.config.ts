@@ -1,4 +1,3 @@
-import type { ConfigType } from '@nestjs/config';
 import { namespaceOf, variablesOf, type ValuesOf } from './environment/variable.js';
 import { hostsAccountPage, withoutTrailingSlash, type AccountPageValues } from './http.config.js';
 import type { CertificateAllowRules } from './rules/certificate-rules.js';
@@ -231,7 +230,7 @@ export const mtlsConfig = namespaceOf('mtls', ({ values, certificateRules }: Mtl
   ...revocationSources(values),
 }));
 
-export type MtlsSettings = ConfigType<typeof mtlsConfig>;
+export type MtlsSettings = ReturnType<typeof mtlsConfig>;
 
 /** @returns null outside of mode direct */
 export function mtlsTlsFiles(mtls: MtlsSettings): TlsFileSet | null {

@@ -1,4 +1,3 @@
-import type { ConfigType } from '@nestjs/config';
 import {
   namespaceOf,
   variablesOf,
@@ -44,4 +43,4 @@ export const networkConfig = namespaceOf(
   }),
 );
 
-export type NetworkSettings = ConfigType<typeof networkConfig>;
+export type NetworkSettings = ReturnType<typeof networkConfig>;

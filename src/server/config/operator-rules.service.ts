@@ -1,22 +1,19 @@
 import { readFile, stat } from 'node:fs/promises';
 import { Inject, Injectable, Logger, type OnModuleInit } from '@nestjs/common';
-import type { ConfigType } from '@nestjs/config';
 import { Interval } from '@nestjs/schedule';
 import { PolledFiles } from '../../common/polled-files.js';
 import { capabilitiesOf } from '../../core/policy/eligibility/provider-rules.js';
-import { authConfig } from './auth.config.js';
+import { authConfig, type AuthSettings } from './auth.config.js';
 import { ConfigurationError, ConfigurationReport } from './environment/configuration-error.js';
 import { mtlsConfig, type MtlsSettings } from './mtls.config.js';
 import type { OidcProviderSettings, ProviderSettings } from './providers-file/provider-settings.js';
 import { readOidcProviders } from './providers-file/providers-file.js';
-import { providersConfig } from './providers.config.js';
-import { ruleFilesConfig } from './rule-files.config.js';
+import { providersConfig, type ConfiguredProviders } from './providers.config.js';
+import { ruleFilesConfig, type RuleFilesConfig } from './rule-files.config.js';
 import { readCertificateRules, type CertificateAllowRules } from './rules/certificate-rules.js';
 import { deepFreeze } from './settings.js';
 
 const LOOK_EVERY_MS = 2000;
-
-type RuleFilesConfig = ConfigType<typeof ruleFilesConfig>;
 
 interface RuleFiles {
   readonly providers: readonly OidcProviderSettings[];
@@ -39,9 +36,9 @@ export class OperatorRulesService implements OnModuleInit {
 
   constructor(
     @Inject(ruleFilesConfig.KEY) private readonly config: RuleFilesConfig,
-    @Inject(providersConfig.KEY) private readonly started: ConfigType<typeof providersConfig>,
-    @Inject(mtlsConfig.KEY) mtls: ConfigType<typeof mtlsConfig>,
-    @Inject(authConfig.KEY) private readonly auth: ConfigType<typeof authConfig>,
+    @Inject(providersConfig.KEY) private readonly started: ConfiguredProviders,
+    @Inject(mtlsConfig.KEY) mtls: MtlsSettings,
+    @Inject(authConfig.KEY) private readonly auth: AuthSettings,
   ) {
     this.settings = { providers: started, mtls };
     this.files = new PolledFiles(

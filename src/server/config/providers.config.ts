@@ -113,6 +113,8 @@ export const providersConfig = namespaceOf(
   (checked: { providers: readonly ProviderSettings[] }) => checked.providers,
 );
 
+export type ConfiguredProviders = ReturnType<typeof providersConfig>;
+
 type ProviderValues = ValuesOf<typeof PROVIDER_VARIABLES>;
 
 /** Returns null if no client is configured. */

@@ -26,3 +26,5 @@ export const ruleFilesConfig = namespaceOf(
     },
   }),
 );
+
+export type RuleFilesConfig = ReturnType<typeof ruleFilesConfig>;

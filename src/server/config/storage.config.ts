@@ -1,4 +1,3 @@
-import type { ConfigType } from '@nestjs/config';
 import type { ConfigurationReport } from './environment/configuration-error.js';
 import { type Checked, namespaceOf, type ValuesOf, variablesOf } from './environment/variable.js';
 
@@ -145,7 +144,7 @@ export const storageConfig = namespaceOf(
   }),
 );
 
-export type StorageSettings = ConfigType<typeof storageConfig>;
+export type StorageSettings = ReturnType<typeof storageConfig>;
 
 type StorageValues = ValuesOf<typeof STORAGE_VARIABLES>;
 

@@ -46,3 +46,5 @@ export const updatesConfig = namespaceOf(
     maxWaitingHandshakes: values.SERVICE_UPDATES_MAX_WAITING_HANDSHAKES,
   }),
 );
+
+export type UpdatesSettings = ReturnType<typeof updatesConfig>;

@@ -1,6 +1,8 @@
 import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
-import type { ConfigType } from '@nestjs/config';
-import { resourceServersConfig } from '../config/resource-servers/resource-servers.config.js';
+import {
+  resourceServersConfig,
+  type ConfiguredResourceServers,
+} from '../config/resource-servers/resource-servers.config.js';
 import { MetricsService } from '../metrics/metrics.service.js';
 import {
   EventStatisticsRepository,
@@ -15,8 +17,7 @@ export class EventMetricsService implements OnModuleInit {
   constructor(
     private readonly statistics: EventStatisticsRepository,
     private readonly metrics: MetricsService,
-    @Inject(resourceServersConfig.KEY)
-    private readonly servers: ConfigType<typeof resourceServersConfig>,
+    @Inject(resourceServersConfig.KEY) private readonly servers: ConfiguredResourceServers,
   ) {}
 
   onModuleInit(): void {

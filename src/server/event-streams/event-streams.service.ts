@@ -1,8 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { ConfigType } from '@nestjs/config';
 import { AppError, invalidRequest, orRefuse } from '../../common/errors.js';
 import { isUuid } from '../../common/uuid.js';
-import { httpConfig } from '../config/http.config.js';
+import { httpConfig, type HttpSettings } from '../config/http.config.js';
 import type { ResourceServerSettings } from '../config/resource-servers/resource-servers-file.js';
 import {
   EventStreamRepository,
@@ -24,7 +23,7 @@ export class EventStreamsService {
   constructor(
     private readonly streams: EventStreamRepository,
     private readonly arrivals: EventArrivalsService,
-    @Inject(httpConfig.KEY) private readonly http: ConfigType<typeof httpConfig>,
+    @Inject(httpConfig.KEY) private readonly http: HttpSettings,
   ) {}
 
   /** @throws AppError `invalid-request`, `too-many-streams` */

@@ -1,8 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { ConfigType } from '@nestjs/config';
 import { LRUCache } from 'lru-cache';
 import { Clock } from '../../common/runtime/clock.js';
-import { httpConfig } from '../config/http.config.js';
+import { httpConfig, type HttpSettings } from '../config/http.config.js';
 import type { ResourceServerSettings } from '../config/resource-servers/resource-servers-file.js';
 import { SigningKeysService } from '../oauth/signing-keys.service.js';
 import { signToken } from '../oauth/token-signature.js';
@@ -28,7 +27,7 @@ export class EventTokenService {
   constructor(
     private readonly keys: SigningKeysService,
     private readonly clock: Clock,
-    @Inject(httpConfig.KEY) http: ConfigType<typeof httpConfig>,
+    @Inject(httpConfig.KEY) http: HttpSettings,
   ) {
     this.issuer = http.publicUrl ?? '';
   }

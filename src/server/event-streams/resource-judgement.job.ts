@@ -1,11 +1,13 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { ConfigType } from '@nestjs/config';
 import { AuthService } from '../auth/auth.service.js';
 import { IdentityEvents } from '../auth/identity.events.js';
 import { AppError } from '../../common/errors.js';
 import { Clock } from '../../common/runtime/clock.js';
 import type { ResourceServerSettings } from '../config/resource-servers/resource-servers-file.js';
-import { resourceServersConfig } from '../config/resource-servers/resource-servers.config.js';
+import {
+  resourceServersConfig,
+  type ConfiguredResourceServers,
+} from '../config/resource-servers/resource-servers.config.js';
 import type { Transaction } from '../storage/database.service.js';
 import {
   ResourceJudgementRepository,
@@ -20,8 +22,7 @@ import { DueJudgement, type DueBatch } from './due-judgement.js';
 export class ResourceJudgementJob extends DueJudgement {
   constructor(
     private readonly sessions: ResourceJudgementRepository,
-    @Inject(resourceServersConfig.KEY)
-    private readonly servers: ConfigType<typeof resourceServersConfig>,
+    @Inject(resourceServersConfig.KEY) private readonly servers: ConfiguredResourceServers,
     auth: AuthService,
     events: IdentityEvents,
     clock: Clock,

@@ -9,11 +9,10 @@ import {
   Post,
   Query,
 } from '@nestjs/common';
-import type { ConfigType } from '@nestjs/config';
 import { ApiCreatedResponse, ApiQuery, ApiTags } from '@nestjs/swagger';
 import { Public } from '../auth/route-access.js';
 import { Answers, Refuses, Summary } from '../http/route-docs.js';
-import { httpConfig } from '../config/http.config.js';
+import { httpConfig, type HttpSettings } from '../config/http.config.js';
 import type { ResourceServerSettings } from '../config/resource-servers/resource-servers-file.js';
 import { EventDeliveryService } from './event-delivery.service.js';
 import { EventStreamsService } from './event-streams.service.js';
@@ -37,7 +36,7 @@ export class SsfController {
   constructor(
     private readonly streams: EventStreamsService,
     private readonly delivery: EventDeliveryService,
-    @Inject(httpConfig.KEY) private readonly http: ConfigType<typeof httpConfig>,
+    @Inject(httpConfig.KEY) private readonly http: HttpSettings,
   ) {}
 
   @Summary('The metadata of this transmitter of security events (SSF 1.0).')

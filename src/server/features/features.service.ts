@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
-import type { ConfigType } from '@nestjs/config';
 import { AdmissionService } from '../auth/admission.service.js';
-import { brandConfig } from '../config/brand.config.js';
-import { uiConfig } from '../config/browser.config.js';
+import { brandConfig, type BrandSettings } from '../config/brand.config.js';
+import { uiConfig, type UiSettings } from '../config/browser.config.js';
 import { readFullVersion } from '../../common/version.js';
 import type { AdmissionPolicy } from '../../core/policy/admission/admission.js';
 import {
@@ -18,8 +17,8 @@ export class FeaturesService {
 
   constructor(
     private readonly admission: AdmissionService,
-    @Inject(uiConfig.KEY) private readonly ui: ConfigType<typeof uiConfig>,
-    @Inject(brandConfig.KEY) private readonly brand: ConfigType<typeof brandConfig>,
+    @Inject(uiConfig.KEY) private readonly ui: UiSettings,
+    @Inject(brandConfig.KEY) private readonly brand: BrandSettings,
   ) {}
 
   get rendered(): RenderedPage {

@@ -1,7 +1,6 @@
 import { statfs } from 'node:fs/promises';
 import { Inject, Injectable } from '@nestjs/common';
-import type { ConfigType } from '@nestjs/config';
-import { storageConfig } from '../config/storage.config.js';
+import { storageConfig, type StorageSettings } from '../config/storage.config.js';
 import { MetricsService } from '../metrics/metrics.service.js';
 import { SealedValuesService } from '../storage/sealing/sealed-values.service.js';
 import { HealthService } from './health.service.js';
@@ -13,7 +12,7 @@ export class DependencyMetricsService {
     private readonly metrics: MetricsService,
     private readonly health: HealthService,
     private readonly sealedValues: SealedValuesService,
-    @Inject(storageConfig.KEY) private readonly storage: ConfigType<typeof storageConfig>,
+    @Inject(storageConfig.KEY) private readonly storage: StorageSettings,
   ) {}
 
   observe(): void {

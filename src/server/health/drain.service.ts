@@ -2,13 +2,12 @@ import type { Server as HttpServer, ServerResponse } from 'node:http';
 import { Server as NetServer, type Socket } from 'node:net';
 import { Server as TlsServer } from 'node:tls';
 import { Inject, Injectable, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
-import type { ConfigType } from '@nestjs/config';
 import { HttpAdapterHost } from '@nestjs/core';
 import { LISTEN_BACKLOG } from '../network/backlog.js';
 import { DrainEvents } from '../../common/runtime/drain.events.js';
 import { pollUntil } from '../../common/runtime/poll-until.js';
 import { Timers } from '../../common/runtime/timers.js';
-import { httpConfig } from '../config/http.config.js';
+import { httpConfig, type HttpSettings } from '../config/http.config.js';
 import { LiveConnectionsService } from '../updates/live-connections.service.js';
 
 /** Time for load balancers to use the connections they keep once more, and to see them end. */
@@ -30,7 +29,7 @@ export class DrainService implements OnModuleInit, OnModuleDestroy {
     private readonly drain: DrainEvents,
     private readonly connections: LiveConnectionsService,
     private readonly timers: Timers,
-    @Inject(httpConfig.KEY) private readonly config: ConfigType<typeof httpConfig>,
+    @Inject(httpConfig.KEY) private readonly config: HttpSettings,
   ) {}
 
   /** Each answer ends its connection: closing an idle one could meet a request on its way. */

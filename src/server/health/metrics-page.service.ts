@@ -8,7 +8,6 @@ import {
   type OnApplicationShutdown,
   type OnModuleInit,
 } from '@nestjs/common';
-import type { ConfigType } from '@nestjs/config';
 import { HttpAdapterHost } from '@nestjs/core';
 import type { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { FastifyInstance } from 'fastify';
@@ -19,7 +18,7 @@ import { Clock } from '../../common/runtime/clock.js';
 import { AppError } from '../../common/errors.js';
 import { readSecretValue } from '../config/read-environment.js';
 import { SecretFile } from '../config/environment/secret-file.js';
-import { metricsConfig } from '../config/metrics.config.js';
+import { metricsConfig, type MetricsSettings } from '../config/metrics.config.js';
 import { listenOn } from '../network/listen-host.js';
 import { MetricsService } from '../metrics/metrics.service.js';
 import { DependencyMetricsService } from './dependency-metrics.service.js';
@@ -40,7 +39,7 @@ export class MetricsPageService implements OnModuleInit, OnApplicationShutdown {
     private readonly process: ProcessMetricsService,
     private readonly dependencies: DependencyMetricsService,
     clock: Clock,
-    @Inject(metricsConfig.KEY) private readonly config: ConfigType<typeof metricsConfig>,
+    @Inject(metricsConfig.KEY) private readonly config: MetricsSettings,
   ) {
     this.token = new SecretFile(clock, config.token, config.tokenFile, (text) =>
       readSecretValue('METRICS_TOKEN', text),

@@ -1,7 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { ConfigType } from '@nestjs/config';
 import { Clock } from '../../common/runtime/clock.js';
-import { providersConfig } from '../config/providers.config.js';
+import { providersConfig, type ConfiguredProviders } from '../config/providers.config.js';
 import {
   DirectoryPersonRepository,
   type DirectoryCounts,
@@ -20,7 +19,7 @@ export class DirectoryCountsService {
   constructor(
     private readonly people: DirectoryPersonRepository,
     private readonly clock: Clock,
-    @Inject(providersConfig.KEY) private readonly providers: ConfigType<typeof providersConfig>,
+    @Inject(providersConfig.KEY) private readonly providers: ConfiguredProviders,
   ) {}
 
   /** By provider, those with a directory. @throws AppError `unavailable` */

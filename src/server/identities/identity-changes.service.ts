@@ -1,9 +1,8 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
-import type { ConfigType } from '@nestjs/config';
 import { AuditService } from '../audit/audit.service.js';
 import { IdentityEvents } from '../auth/identity.events.js';
 import { AppError } from '../../common/errors.js';
-import { authConfig } from '../config/auth.config.js';
+import { authConfig, type AuthSettings } from '../config/auth.config.js';
 import type { SignalEffect } from '../storage/repositories/directory/identity-signal.repository.js';
 import { isEnd, type AuditEvent, type EndEvent } from '../../core/policy/audit-event.js';
 import type { IdentityChange } from '../storage/repositories/identity.repository.js';
@@ -16,7 +15,7 @@ export class IdentityChangesService {
   constructor(
     private readonly events: IdentityEvents,
     private readonly audit: AuditService,
-    @Inject(authConfig.KEY) private readonly config: ConfigType<typeof authConfig>,
+    @Inject(authConfig.KEY) private readonly config: AuthSettings,
   ) {}
 
   /**

@@ -1,9 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { ConfigType } from '@nestjs/config';
 import { RefusedPeopleService } from '../audit/refused-people.service.js';
 import { orRefuse } from '../../common/errors.js';
 import { Random } from '../../common/runtime/random.js';
-import { authConfig } from '../config/auth.config.js';
+import { authConfig, type AuthSettings } from '../config/auth.config.js';
 import { endOf, type CertificateRecord } from '../../core/policy/certificate/certificate-record.js';
 import {
   judgeEligibility,
@@ -39,7 +38,7 @@ export class IdentityProofService {
     private readonly changes: IdentityChangesService,
     private readonly refusals: RefusedPeopleService,
     private readonly random: Random,
-    @Inject(authConfig.KEY) private readonly auth: ConfigType<typeof authConfig>,
+    @Inject(authConfig.KEY) private readonly auth: AuthSettings,
   ) {}
 
   /** @throws AppError `unsupported-provider` */

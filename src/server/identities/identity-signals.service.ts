@@ -1,13 +1,12 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { ConfigType } from '@nestjs/config';
 import {
   RefusedPeopleService,
   type RefusalKind,
   type RefusedPerson,
 } from '../audit/refused-people.service.js';
 import { AppError } from '../../common/errors.js';
-import { authConfig } from '../config/auth.config.js';
-import { providersConfig } from '../config/providers.config.js';
+import { authConfig, type AuthSettings } from '../config/auth.config.js';
+import { providersConfig, type ConfiguredProviders } from '../config/providers.config.js';
 import type { DirectoryRules } from '../../core/policy/eligibility/provider-rules.js';
 import {
   judgeSignals,
@@ -62,8 +61,8 @@ export class IdentitySignalsService {
     private readonly links: DirectoryLinkRepository,
     private readonly signals: IdentitySignalRepository,
     private readonly refusals: RefusedPeopleService,
-    @Inject(authConfig.KEY) private readonly auth: ConfigType<typeof authConfig>,
-    @Inject(providersConfig.KEY) private readonly providers: ConfigType<typeof providersConfig>,
+    @Inject(authConfig.KEY) private readonly auth: AuthSettings,
+    @Inject(providersConfig.KEY) private readonly providers: ConfiguredProviders,
   ) {}
 
   /**

@@ -1,11 +1,10 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { ConfigType } from '@nestjs/config';
 import { HttpAdapterHost } from '@nestjs/core';
 import { RouteConfig } from '@nestjs/platform-fastify';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { AuditService } from '../audit/audit.service.js';
 import { refusalCodeOf } from '../http/error.filter.js';
-import { providersConfig } from '../config/providers.config.js';
+import { providersConfig, type ConfiguredProviders } from '../config/providers.config.js';
 import { MetricsService } from '../metrics/metrics.service.js';
 
 declare module 'fastify' {
@@ -26,7 +25,7 @@ export class LoginOutcomesService {
     { httpAdapter }: HttpAdapterHost,
     private readonly audit: AuditService,
     private readonly metrics: MetricsService,
-    @Inject(providersConfig.KEY) private readonly config: ConfigType<typeof providersConfig>,
+    @Inject(providersConfig.KEY) private readonly config: ConfiguredProviders,
   ) {
     // Nest adds the routes before it calls `onModuleInit`.
     const server = httpAdapter.getInstance<FastifyInstance>();

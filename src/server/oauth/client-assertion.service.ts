@@ -1,13 +1,15 @@
 import { Inject, Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
-import type { ConfigType } from '@nestjs/config';
 import { errors } from 'jose';
 import { AppError } from '../../common/errors.js';
 import { Runtime } from '../../common/runtime/runtime.js';
-import { httpConfig } from '../config/http.config.js';
-import { networkConfig } from '../config/network.config.js';
+import { httpConfig, type HttpSettings } from '../config/http.config.js';
+import { networkConfig, type NetworkSettings } from '../config/network.config.js';
 import { SIGNATURE_ALGORITHMS } from '../config/providers-file/provider-settings.js';
 import type { ResourceServerSettings } from '../config/resource-servers/resource-servers-file.js';
-import { resourceServersConfig } from '../config/resource-servers/resource-servers.config.js';
+import {
+  resourceServersConfig,
+  type ConfiguredResourceServers,
+} from '../config/resource-servers/resource-servers.config.js';
 import { unavailableBecause, upstreamErrorIn } from '../providers/http/upstream-http.js';
 import { ClientAssertionRepository } from '../storage/repositories/oauth/client-assertion.repository.js';
 import {
@@ -42,9 +44,9 @@ export class ClientAssertionService implements OnApplicationShutdown {
   private readonly audience: string;
 
   constructor(
-    @Inject(resourceServersConfig.KEY) servers: ConfigType<typeof resourceServersConfig>,
-    @Inject(httpConfig.KEY) http: ConfigType<typeof httpConfig>,
-    @Inject(networkConfig.KEY) network: ConfigType<typeof networkConfig>,
+    @Inject(resourceServersConfig.KEY) servers: ConfiguredResourceServers,
+    @Inject(httpConfig.KEY) http: HttpSettings,
+    @Inject(networkConfig.KEY) network: NetworkSettings,
     private readonly used: ClientAssertionRepository,
     private readonly runtime: Runtime,
   ) {

@@ -1,12 +1,14 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
-import type { ConfigType } from '@nestjs/config';
 import { Clock } from '../../common/runtime/clock.js';
 import { AppError, invalidRequest } from '../../common/errors.js';
 import { SecretFile } from '../config/environment/secret-file.js';
 import { parseClientSecrets } from '../config/resource-servers/client-settings.js';
 import type { ResourceServerSettings } from '../config/resource-servers/resource-servers-file.js';
-import { resourceServersConfig } from '../config/resource-servers/resource-servers.config.js';
+import {
+  resourceServersConfig,
+  type ConfiguredResourceServers,
+} from '../config/resource-servers/resource-servers.config.js';
 import { ClientAssertionService } from './client-assertion.service.js';
 import type { ClientAuthenticationForm } from './oauth.dto.js';
 
@@ -24,7 +26,7 @@ export class ClientAuthenticationService {
   >;
 
   constructor(
-    @Inject(resourceServersConfig.KEY) servers: ConfigType<typeof resourceServersConfig>,
+    @Inject(resourceServersConfig.KEY) servers: ConfiguredResourceServers,
     private readonly assertions: ClientAssertionService,
     clock: Clock,
   ) {

@@ -1,11 +1,13 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { ConfigType } from '@nestjs/config';
 import { jwtVerify } from 'jose';
 import { AppError, orRefuse } from '../../common/errors.js';
 import { Runtime } from '../../common/runtime/runtime.js';
-import { httpConfig } from '../config/http.config.js';
+import { httpConfig, type HttpSettings } from '../config/http.config.js';
 import type { ResourceServerSettings } from '../config/resource-servers/resource-servers-file.js';
-import { resourceServersConfig } from '../config/resource-servers/resource-servers.config.js';
+import {
+  resourceServersConfig,
+  type ConfiguredResourceServers,
+} from '../config/resource-servers/resource-servers.config.js';
 import { ClientAuthenticationService } from './client-authentication.service.js';
 import type { TokenForm } from './oauth.dto.js';
 import { SigningKeysService } from './signing-keys.service.js';
@@ -43,9 +45,8 @@ export class ClientTokenService {
     private readonly clients: ClientAuthenticationService,
     private readonly keys: SigningKeysService,
     private readonly runtime: Runtime,
-    @Inject(resourceServersConfig.KEY)
-    private readonly servers: ConfigType<typeof resourceServersConfig>,
-    @Inject(httpConfig.KEY) http: ConfigType<typeof httpConfig>,
+    @Inject(resourceServersConfig.KEY) private readonly servers: ConfiguredResourceServers,
+    @Inject(httpConfig.KEY) http: HttpSettings,
   ) {
     this.issuer = http.publicUrl ?? '';
   }

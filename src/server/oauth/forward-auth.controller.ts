@@ -1,5 +1,4 @@
 import { All, Controller, Inject, Param, Req, Res } from '@nestjs/common';
-import type { ConfigType } from '@nestjs/config';
 import { RouteConfig } from '@nestjs/platform-fastify';
 import { ApiExcludeController } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -8,7 +7,7 @@ import { RateLimitService } from '../auth/rate-limit.service.js';
 import { Public } from '../auth/route-access.js';
 import { AppError, invalidRequest, orRefuse } from '../../common/errors.js';
 import { isOfPerson } from '../../core/policy/admission/scopes.js';
-import { resourceServersConfig } from '../config/resource-servers/resource-servers.config.js';
+import { resourceServersConfig, type ConfiguredResourceServers } from '../config/resource-servers/resource-servers.config.js';
 import { proxyRefusal } from './oauth-refusal.js';
 import { ResourceAccessService } from './resource-access.service.js';
 
@@ -29,8 +28,7 @@ export class ForwardAuthController {
   constructor(
     private readonly access: ResourceAccessService,
     private readonly limits: RateLimitService,
-    @Inject(resourceServersConfig.KEY)
-    private readonly servers: ConfigType<typeof resourceServersConfig>,
+    @Inject(resourceServersConfig.KEY) private readonly servers: ConfiguredResourceServers,
   ) {}
 
   @All([PATH, `${PATH}/*`])

@@ -1,5 +1,4 @@
 import { Body, Controller, Get, Headers, Inject, Ip, Post, Req, Res } from '@nestjs/common';
-import type { ConfigType } from '@nestjs/config';
 import { RouteConfig } from '@nestjs/platform-fastify';
 import { ApiBasicAuth, ApiBearerAuth, ApiConsumes, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -7,10 +6,13 @@ import { Public } from '../auth/route-access.js';
 import { AppError } from '../../common/errors.js';
 import { FORM } from '../http/request-rules.js';
 import { Answers, Refuses } from '../http/route-docs.js';
-import { resourceServersConfig } from '../config/resource-servers/resource-servers.config.js';
+import {
+  resourceServersConfig,
+  type ConfiguredResourceServers,
+} from '../config/resource-servers/resource-servers.config.js';
 import { acceptsPrograms } from '../../core/policy/programs/programs.js';
 import { OFFLINE_ACCESS } from '../../core/policy/programs/program-scopes.js';
-import { httpConfig } from '../config/http.config.js';
+import { httpConfig, type HttpSettings } from '../config/http.config.js';
 import { SIGNATURE_ALGORITHMS } from '../config/providers-file/provider-settings.js';
 import { CLIENT_AUTHENTICATION_METHODS } from './client-authentication.service.js';
 import { CLIENT_SCOPES } from './client-token.service.js';
@@ -41,9 +43,8 @@ export class OAuthController {
     private readonly introspections: IntrospectionService,
     private readonly outcomes: ResourceServerOutcomesService,
     private readonly keys: SigningKeysService,
-    @Inject(httpConfig.KEY) private readonly http: ConfigType<typeof httpConfig>,
-    @Inject(resourceServersConfig.KEY)
-    private readonly servers: ConfigType<typeof resourceServersConfig>,
+    @Inject(httpConfig.KEY) private readonly http: HttpSettings,
+    @Inject(resourceServersConfig.KEY) private readonly servers: ConfiguredResourceServers,
   ) {}
 
   @ApiOperation({ summary: 'The metadata of this authorization server (RFC 8414).' })

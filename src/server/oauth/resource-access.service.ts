@@ -1,5 +1,4 @@
 import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
-import type { ConfigType } from '@nestjs/config';
 import { AccessCache } from '../auth/access-cache.js';
 import { AuthService } from '../auth/auth.service.js';
 import type { TokenClaims } from '../auth/sessions/access-token.service.js';
@@ -7,7 +6,7 @@ import { IdentityEvents } from '../auth/identity.events.js';
 import { AppError, orRefuse } from '../../common/errors.js';
 import { SESSION_CLIENT } from '../../core/policy/admission/scopes.js';
 import { Clock } from '../../common/runtime/clock.js';
-import { authConfig } from '../config/auth.config.js';
+import { authConfig, type AuthSettings } from '../config/auth.config.js';
 import type { ResourceServerSettings } from '../config/resource-servers/resource-servers-file.js';
 import { ResourceSessionRepository } from '../storage/repositories/oauth/resource-session.repository.js';
 import { ResourceTokenService, type ResourceTokenClaims } from './resource-token.service.js';
@@ -30,7 +29,7 @@ export class ResourceAccessService implements OnModuleInit {
     private readonly tokens: ResourceTokenService,
     private readonly events: IdentityEvents,
     clock: Clock,
-    @Inject(authConfig.KEY) { accessCacheMs }: ConfigType<typeof authConfig>,
+    @Inject(authConfig.KEY) { accessCacheMs }: AuthSettings,
   ) {
     this.sessions = new AccessCache(clock, { maxEntries: MAX_SESSIONS, ttlMs: accessCacheMs });
   }

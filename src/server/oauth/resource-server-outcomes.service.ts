@@ -1,9 +1,11 @@
 import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
-import type { ConfigType } from '@nestjs/config';
 import { HttpAdapterHost } from '@nestjs/core';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { refusalCodeOf } from '../http/error.filter.js';
-import { resourceServersConfig } from '../config/resource-servers/resource-servers.config.js';
+import {
+  resourceServersConfig,
+  type ConfiguredResourceServers,
+} from '../config/resource-servers/resource-servers.config.js';
 import { MetricsService, RESOURCE_SERVER_REQUESTS } from '../metrics/metrics.service.js';
 import { clientIdIn } from './client-authentication.service.js';
 import { EXCHANGE } from './oauth.dto.js';
@@ -40,8 +42,7 @@ export class ResourceServerOutcomesService implements OnModuleInit {
     { httpAdapter }: HttpAdapterHost,
     private readonly metrics: MetricsService,
     private readonly keys: SigningKeysService,
-    @Inject(resourceServersConfig.KEY)
-    private readonly servers: ConfigType<typeof resourceServersConfig>,
+    @Inject(resourceServersConfig.KEY) private readonly servers: ConfiguredResourceServers,
   ) {
     // Nest adds the routes before it calls `onModuleInit`.
     httpAdapter.getInstance<FastifyInstance>().addHook('onRoute', (route) => {

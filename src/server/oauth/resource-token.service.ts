@@ -1,12 +1,11 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { ConfigType } from '@nestjs/config';
 import { jwtVerify, type JWTPayload } from 'jose';
 import { LRUCache } from 'lru-cache';
 import { isAmbiguousJwt } from '../../common/ambiguous-jwt.js';
 import { SESSION_CLIENT } from '../../core/policy/admission/scopes.js';
 import { Runtime } from '../../common/runtime/runtime.js';
 import { isUuid } from '../../common/uuid.js';
-import { httpConfig } from '../config/http.config.js';
+import { httpConfig, type HttpSettings } from '../config/http.config.js';
 import type { ResourceServerSettings } from '../config/resource-servers/resource-servers-file.js';
 import type { ResourceSession } from '../storage/repositories/oauth/resource-session.repository.js';
 import { SigningKeysService, type SigningKey } from './signing-keys.service.js';
@@ -61,7 +60,7 @@ export class ResourceTokenService {
   constructor(
     private readonly keys: SigningKeysService,
     private readonly runtime: Runtime,
-    @Inject(httpConfig.KEY) http: ConfigType<typeof httpConfig>,
+    @Inject(httpConfig.KEY) http: HttpSettings,
   ) {
     this.issuer = http.publicUrl ?? '';
   }

@@ -1,10 +1,12 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { ConfigType } from '@nestjs/config';
 import { AccessTokenService } from '../auth/sessions/access-token.service.js';
 import { AuthService } from '../auth/auth.service.js';
 import { RateLimitService } from '../auth/rate-limit.service.js';
 import { orRefuse } from '../../common/errors.js';
-import { resourceServersConfig } from '../config/resource-servers/resource-servers.config.js';
+import {
+  resourceServersConfig,
+  type ConfiguredResourceServers,
+} from '../config/resource-servers/resource-servers.config.js';
 import type { Transaction } from '../storage/database.service.js';
 import {
   ResourceSessionRepository,
@@ -22,8 +24,7 @@ export class TokenExchangeService {
     private readonly limits: RateLimitService,
     private readonly sessions: ResourceSessionRepository,
     private readonly tokens: ResourceTokenService,
-    @Inject(resourceServersConfig.KEY)
-    private readonly servers: ConfigType<typeof resourceServersConfig>,
+    @Inject(resourceServersConfig.KEY) private readonly servers: ConfiguredResourceServers,
   ) {}
 
   /**

@@ -1,7 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { ConfigType } from '@nestjs/config';
 import { Runtime } from '../../common/runtime/runtime.js';
-import { authConfig } from '../config/auth.config.js';
+import { authConfig, type AuthSettings } from '../config/auth.config.js';
 import { IdentityChangesService } from '../identities/identity-changes.service.js';
 import { MetricsService } from '../metrics/metrics.service.js';
 import type { AuditEvent } from '../../core/policy/audit-event.js';
@@ -37,7 +36,7 @@ export class AccountRecheckService {
     private readonly changes: IdentityChangesService,
     private readonly metrics: MetricsService,
     private readonly runtime: Runtime,
-    @Inject(authConfig.KEY) private readonly config: ConfigType<typeof authConfig>,
+    @Inject(authConfig.KEY) private readonly config: AuthSettings,
   ) {}
 
   /** @throws AppError `unavailable`: nothing is stored, and the lease expires */

@@ -1,9 +1,8 @@
 import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
-import type { ConfigType } from '@nestjs/config';
 import { Clock } from '../../common/runtime/clock.js';
-import { authConfig } from '../config/auth.config.js';
-import { mtlsConfig } from '../config/mtls.config.js';
-import { providersConfig } from '../config/providers.config.js';
+import { authConfig, type AuthSettings } from '../config/auth.config.js';
+import { mtlsConfig, type MtlsSettings } from '../config/mtls.config.js';
+import { providersConfig, type ConfiguredProviders } from '../config/providers.config.js';
 import { MetricsService } from '../metrics/metrics.service.js';
 import { CERTIFICATES } from '../../core/policy/admission/admission.js';
 import { IdentityDueRepository } from '../storage/repositories/identity-due.repository.js';
@@ -20,9 +19,9 @@ export class OffboardingMetricsService implements OnModuleInit {
     private readonly identities: IdentityDueRepository,
     private readonly metrics: MetricsService,
     private readonly clock: Clock,
-    @Inject(authConfig.KEY) private readonly auth: ConfigType<typeof authConfig>,
-    @Inject(providersConfig.KEY) private readonly providers: ConfigType<typeof providersConfig>,
-    @Inject(mtlsConfig.KEY) private readonly mtls: ConfigType<typeof mtlsConfig>,
+    @Inject(authConfig.KEY) private readonly auth: AuthSettings,
+    @Inject(providersConfig.KEY) private readonly providers: ConfiguredProviders,
+    @Inject(mtlsConfig.KEY) private readonly mtls: MtlsSettings,
   ) {}
 
   onModuleInit(): void {

@@ -1,9 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { ConfigType } from '@nestjs/config';
 import { Runtime } from '../../common/runtime/runtime.js';
-import { authConfig } from '../config/auth.config.js';
-import { mtlsConfig } from '../config/mtls.config.js';
-import { providersConfig } from '../config/providers.config.js';
+import { authConfig, type AuthSettings } from '../config/auth.config.js';
+import { mtlsConfig, type MtlsSettings } from '../config/mtls.config.js';
+import { providersConfig, type ConfiguredProviders } from '../config/providers.config.js';
 import { CERTIFICATES } from '../../core/policy/admission/admission.js';
 import { IdentityDueRepository } from '../storage/repositories/identity-due.repository.js';
 import { AccountRecheckService } from './account-recheck.service.js';
@@ -16,9 +15,9 @@ export class RecheckQueuesService {
     private readonly identities: IdentityDueRepository,
     private readonly rechecks: AccountRecheckService,
     private readonly runtime: Runtime,
-    @Inject(authConfig.KEY) private readonly auth: ConfigType<typeof authConfig>,
-    @Inject(providersConfig.KEY) private readonly providers: ConfigType<typeof providersConfig>,
-    @Inject(mtlsConfig.KEY) private readonly mtls: ConfigType<typeof mtlsConfig>,
+    @Inject(authConfig.KEY) private readonly auth: AuthSettings,
+    @Inject(providersConfig.KEY) private readonly providers: ConfiguredProviders,
+    @Inject(mtlsConfig.KEY) private readonly mtls: MtlsSettings,
   ) {}
 
   /**

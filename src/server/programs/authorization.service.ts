@@ -1,5 +1,4 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { ConfigType } from '@nestjs/config';
 import { AppError } from '../../common/errors.js';
 import { Runtime } from '../../common/runtime/runtime.js';
 import { askedScopes } from '../../core/policy/programs/program-scopes.js';
@@ -9,11 +8,13 @@ import {
   type ConfiguredProgram,
 } from '../../core/policy/programs/programs.js';
 import { isRegisteredRedirect } from '../../core/policy/programs/redirect-address.js';
-import { httpConfig } from '../config/http.config.js';
+import { httpConfig, type HttpSettings } from '../config/http.config.js';
 import type { ResourceServerSettings } from '../config/resource-servers/resource-servers-file.js';
 import {
   programClientsConfig,
+  type ConfiguredPrograms,
   resourceServersConfig,
+  type ConfiguredResourceServers,
 } from '../config/resource-servers/resource-servers.config.js';
 import { oauthErrorOf } from '../oauth/oauth-refusal.js';
 import { ExternalFlowRepository } from '../storage/repositories/one-time.repository.js';
@@ -43,11 +44,9 @@ export class AuthorizationService {
     private readonly clients: ProgramClientsService,
     private readonly flows: ExternalFlowRepository,
     private readonly runtime: Runtime,
-    @Inject(resourceServersConfig.KEY)
-    private readonly servers: ConfigType<typeof resourceServersConfig>,
-    @Inject(programClientsConfig.KEY)
-    private readonly configured: ConfigType<typeof programClientsConfig>,
-    @Inject(httpConfig.KEY) http: ConfigType<typeof httpConfig>,
+    @Inject(resourceServersConfig.KEY) private readonly servers: ConfiguredResourceServers,
+    @Inject(programClientsConfig.KEY) private readonly configured: ConfiguredPrograms,
+    @Inject(httpConfig.KEY) http: HttpSettings,
   ) {
     this.issuer = http.publicUrl ?? '';
   }

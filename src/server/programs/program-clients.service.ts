@@ -1,5 +1,4 @@
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
-import type { ConfigType } from '@nestjs/config';
 import { LRUCache } from 'lru-cache';
 import * as v from 'valibot';
 import { AppError } from '../../common/errors.js';
@@ -7,8 +6,11 @@ import { Runtime } from '../../common/runtime/runtime.js';
 import { isDocumentAddress } from '../../core/policy/programs/known-programs.js';
 import type { ConfiguredProgram, ProgramAcceptance } from '../../core/policy/programs/programs.js';
 import { isRedirectAllowable } from '../../core/policy/programs/redirect-address.js';
-import { networkConfig } from '../config/network.config.js';
-import { programClientsConfig } from '../config/resource-servers/resource-servers.config.js';
+import { networkConfig, type NetworkSettings } from '../config/network.config.js';
+import {
+  programClientsConfig,
+  type ConfiguredPrograms,
+} from '../config/resource-servers/resource-servers.config.js';
 import { UpstreamConnectionsService } from '../providers/http/upstream-connections.service.js';
 import {
   DEFAULT_UPSTREAM_LIMITS,
@@ -85,9 +87,8 @@ export class ProgramClientsService implements OnApplicationShutdown {
 
   constructor(
     private readonly runtime: Runtime,
-    @Inject(networkConfig.KEY) network: ConfigType<typeof networkConfig>,
-    @Inject(programClientsConfig.KEY)
-    private readonly configured: ConfigType<typeof programClientsConfig>,
+    @Inject(networkConfig.KEY) network: NetworkSettings,
+    @Inject(programClientsConfig.KEY) private readonly configured: ConfiguredPrograms,
   ) {
     this.connections = new UpstreamConnectionsService(network);
   }

@@ -1,13 +1,9 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { ConfigType } from '@nestjs/config';
 import { orRefuse } from '../../common/errors.js';
 import { judgeProgram, type ProgramRules } from '../../core/policy/programs/programs.js';
-import { httpConfig } from '../config/http.config.js';
+import { httpConfig, type HttpSettings } from '../config/http.config.js';
 import type { ResourceServerSettings } from '../config/resource-servers/resource-servers-file.js';
-import {
-  programClientsConfig,
-  resourceServersConfig,
-} from '../config/resource-servers/resource-servers.config.js';
+import { programClientsConfig, type ConfiguredPrograms, resourceServersConfig, type ConfiguredResourceServers } from '../config/resource-servers/resource-servers.config.js';
 import type { GrantedTo } from '../storage/repositories/programs/program-grant.repository.js';
 
 export interface ProgramServer {
@@ -22,10 +18,9 @@ export class ProgramServersService {
   readonly all: readonly ProgramServer[];
 
   constructor(
-    @Inject(resourceServersConfig.KEY) servers: ConfigType<typeof resourceServersConfig>,
-    @Inject(programClientsConfig.KEY)
-    private readonly configured: ConfigType<typeof programClientsConfig>,
-    @Inject(httpConfig.KEY) http: ConfigType<typeof httpConfig>,
+    @Inject(resourceServersConfig.KEY) servers: ConfiguredResourceServers,
+    @Inject(programClientsConfig.KEY) private readonly configured: ConfiguredPrograms,
+    @Inject(httpConfig.KEY) http: HttpSettings,
   ) {
     this.issuer = http.publicUrl ?? '';
     this.all = servers.flatMap((server) =>

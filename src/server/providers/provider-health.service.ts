@@ -1,8 +1,7 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
-import type { ConfigType } from '@nestjs/config';
 import { Clock } from '../../common/runtime/clock.js';
-import { authConfig } from '../config/auth.config.js';
-import { providersConfig } from '../config/providers.config.js';
+import { authConfig, type AuthSettings } from '../config/auth.config.js';
+import { providersConfig, type ConfiguredProviders } from '../config/providers.config.js';
 import {
   OPERATOR_FAILURES,
   UPSTREAM_FAILURES,
@@ -61,8 +60,8 @@ export class ProviderHealthService {
   private readonly refusedAnswers = new Map<string, string>();
 
   constructor(
-    @Inject(providersConfig.KEY) providers: ConfigType<typeof providersConfig>,
-    @Inject(authConfig.KEY) private readonly auth: ConfigType<typeof authConfig>,
+    @Inject(providersConfig.KEY) providers: ConfiguredProviders,
+    @Inject(authConfig.KEY) private readonly auth: AuthSettings,
     private readonly clock: Clock,
   ) {
     // From zero, so that the first failure is an increase.

@@ -1,9 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { ConfigType } from '@nestjs/config';
 import { Runtime } from '../../common/runtime/runtime.js';
 import { capabilitiesOf } from '../../core/policy/eligibility/provider-rules.js';
 import { OperatorRulesService } from '../config/operator-rules.service.js';
-import { providersConfig } from '../config/providers.config.js';
+import { providersConfig, type ConfiguredProviders } from '../config/providers.config.js';
 import type { ProviderSettings } from '../config/providers-file/provider-settings.js';
 import type { EligibilityRules } from '../../core/policy/eligibility/eligibility.js';
 import type { Authority } from '../../core/policy/eligibility/identity-link.js';
@@ -42,7 +41,7 @@ export class ProviderRegistry {
   private organizationIds: ((provider: string) => OrganizationIds) | null = null;
 
   constructor(
-    @Inject(providersConfig.KEY) config: ConfigType<typeof providersConfig>,
+    @Inject(providersConfig.KEY) config: ConfiguredProviders,
     private readonly operator: OperatorRulesService,
     runtime: Runtime,
     connections: UpstreamConnectionsService,

@@ -1,9 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { ConfigType } from '@nestjs/config';
 import { Clock } from '../../common/runtime/clock.js';
 import { BearerTokens } from '../config/providers-file/bearer-tokens.js';
 import type { ScimSettings } from '../config/providers-file/provider-settings.js';
-import { providersConfig } from '../config/providers.config.js';
+import { providersConfig, type ConfiguredProviders } from '../config/providers.config.js';
 
 interface Directory {
   readonly settings: ScimSettings;
@@ -15,10 +14,7 @@ interface Directory {
 export class DirectoriesService {
   private readonly directories: ReadonlyMap<string, Directory>;
 
-  constructor(
-    clock: Clock,
-    @Inject(providersConfig.KEY) providers: ConfigType<typeof providersConfig>,
-  ) {
+  constructor(clock: Clock, @Inject(providersConfig.KEY) providers: ConfiguredProviders) {
     this.directories = new Map(
       providers.flatMap((provider) => {
         const settings = provider.type === 'oidc' ? provider.scim : null;

@@ -1,7 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { ConfigType } from '@nestjs/config';
 import { AuditService } from '../audit/audit.service.js';
-import { authConfig } from '../config/auth.config.js';
+import { authConfig, type AuthSettings } from '../config/auth.config.js';
 import { IdentityChangesService } from '../identities/identity-changes.service.js';
 import { MetricsService } from '../metrics/metrics.service.js';
 import type { AuditEvent } from '../../core/policy/audit-event.js';
@@ -43,7 +42,7 @@ export class DirectoryChangesService {
     private readonly changes: IdentityChangesService,
     private readonly audit: AuditService,
     private readonly metrics: MetricsService,
-    @Inject(authConfig.KEY) private readonly auth: ConfigType<typeof authConfig>,
+    @Inject(authConfig.KEY) private readonly auth: AuthSettings,
   ) {}
 
   /**

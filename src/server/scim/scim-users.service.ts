@@ -1,8 +1,7 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
-import type { ConfigType } from '@nestjs/config';
 import { Clock } from '../../common/runtime/clock.js';
 import { orRefuse } from '../../common/errors.js';
-import { httpConfig } from '../config/http.config.js';
+import { httpConfig, type HttpSettings } from '../config/http.config.js';
 import type { DirectoryRules } from '../../core/policy/eligibility/provider-rules.js';
 import { DatabaseService } from '../storage/database.service.js';
 import {
@@ -32,7 +31,7 @@ export class ScimUsersService {
     private readonly changes: DirectoryChangesService,
     private readonly directories: DirectoriesService,
     private readonly clock: Clock,
-    @Inject(httpConfig.KEY) private readonly http: ConfigType<typeof httpConfig>,
+    @Inject(httpConfig.KEY) private readonly http: HttpSettings,
   ) {}
 
   /** The address of a directory's endpoint. */

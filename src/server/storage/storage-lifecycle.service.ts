@@ -1,10 +1,9 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
-import type { ConfigType } from '@nestjs/config';
 import type { OnApplicationBootstrap, OnApplicationShutdown } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
 import { LogOnce } from '../../common/log-once.js';
 import { Timers } from '../../common/runtime/timers.js';
-import { storageConfig } from '../config/storage.config.js';
+import { storageConfig, type StorageSettings } from '../config/storage.config.js';
 import { pendingMigrations, runMigrations, withPlainRunner } from './data-source.js';
 import { startEmbeddedDatabase, type EmbeddedDatabase } from './embedded/embedded-database.js';
 import { BrokenSealError } from './sealing/sealed-box.service.js';
@@ -31,7 +30,7 @@ export class StorageLifecycleService implements OnApplicationBootstrap, OnApplic
   private opening: Promise<void> = Promise.resolve();
 
   constructor(
-    @Inject(storageConfig.KEY) private readonly config: ConfigType<typeof storageConfig>,
+    @Inject(storageConfig.KEY) private readonly config: StorageSettings,
     @InjectDataSource() private readonly source: ServerDataSource,
     private readonly sealedValues: SealedValuesService,
     private readonly timers: Timers,

@@ -1,10 +1,9 @@
 import { Module } from '@nestjs/common';
-import type { ConfigType } from '@nestjs/config';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import type { DataSourceOptions } from 'typeorm';
 import { Random } from '../../common/runtime/random.js';
 import { Runtime } from '../../common/runtime/runtime.js';
-import { storageConfig } from '../config/storage.config.js';
+import { storageConfig, type StorageSettings } from '../config/storage.config.js';
 import { DatabaseAccessModule } from './database-access.module.js';
 import { DatabaseAccessService } from './database-access.service.js';
 import { dataSourceOptions, ENTITIES, withAddress } from './data-source.js';
@@ -26,10 +25,7 @@ const seals = [SealedBoxService, ContentAtRestService, IdentityCredentialsServic
 const masterKeys = {
   provide: MasterKeys,
   inject: [storageConfig.KEY, Random],
-  useFactory: async (
-    storage: ConfigType<typeof storageConfig>,
-    random: Random,
-  ): Promise<MasterKeys> =>
+  useFactory: async (storage: StorageSettings, random: Random): Promise<MasterKeys> =>
     new MasterKeys(
       storage.masterSecret ?? (await loadMasterSecret(storage.dataDir, random)),
       storage.masterSecretsPrevious,
@@ -39,10 +35,7 @@ const masterKeys = {
 const redis = {
   provide: REDIS,
   inject: [storageConfig.KEY, Runtime],
-  useFactory: async (
-    storage: ConfigType<typeof storageConfig>,
-    runtime: Runtime,
-  ): Promise<RedisService | null> =>
+  useFactory: async (storage: StorageSettings, runtime: Runtime): Promise<RedisService | null> =>
     storage.redisUrl === null
       ? null
       : RedisService.open({ ...storage, redisUrl: storage.redisUrl }, runtime),
@@ -52,7 +45,7 @@ const redis = {
 const typeOrm = TypeOrmModule.forRootAsync({
   imports: [DatabaseAccessModule],
   inject: [storageConfig.KEY, DatabaseAccessService],
-  useFactory: (config: ConfigType<typeof storageConfig>, access: DatabaseAccessService) => {
+  useFactory: (config: StorageSettings, access: DatabaseAccessService) => {
     const options = dataSourceOptions(config);
     const addressed = config.databaseUrl === null ? options : withAddress(options, access);
     return { ...addressed, manualInitialization: true };

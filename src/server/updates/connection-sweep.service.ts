@@ -1,12 +1,11 @@
 import { Inject, Injectable, Logger, type OnModuleInit } from '@nestjs/common';
-import type { ConfigType } from '@nestjs/config';
 import { Interval } from '@nestjs/schedule';
 import { AuthService, type TokenStatus } from '../auth/auth.service.js';
 import { IdentityEvents } from '../auth/identity.events.js';
 import { Clock } from '../../common/runtime/clock.js';
 import { millisecondsSince } from '../../common/runtime/moment.js';
 import { AppError, isUnavailable } from '../../common/errors.js';
-import { authConfig } from '../config/auth.config.js';
+import { authConfig, type AuthSettings } from '../config/auth.config.js';
 import { CONNECTION_CHECK_MS } from '../../core/policy/admission/revocation.js';
 import { LiveConnectionsService } from './live-connections.service.js';
 import type { UpdatesSocket } from './updates.events.js';
@@ -31,7 +30,7 @@ export class ConnectionSweepService implements OnModuleInit {
     private readonly auth: AuthService,
     private readonly events: IdentityEvents,
     private readonly clock: Clock,
-    @Inject(authConfig.KEY) config: ConfigType<typeof authConfig>,
+    @Inject(authConfig.KEY) config: AuthSettings,
   ) {
     // The age increases by one tick until the next check.
     this.maxAgeMs = config.accessCacheMs - CONNECTION_CHECK_MS;

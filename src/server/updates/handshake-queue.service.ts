@@ -1,10 +1,9 @@
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
-import type { ConfigType } from '@nestjs/config';
 import { toAppError } from '../http/error.filter.js';
 import { AppError, isUnavailable } from '../../common/errors.js';
 import { Runtime } from '../../common/runtime/runtime.js';
 import type { Timer } from '../../common/runtime/timers.js';
-import { updatesConfig } from '../config/updates.config.js';
+import { updatesConfig, type UpdatesSettings } from '../config/updates.config.js';
 import { RetrySpread } from './retry-spread.js';
 
 /** Per turn of the event loop: about 3 ms, which is the additional delay of a request. */
@@ -43,7 +42,7 @@ export class HandshakeQueueService implements OnApplicationShutdown {
   private overdueCheck: Timer | null = null;
 
   constructor(
-    @Inject(updatesConfig.KEY) private readonly config: ConfigType<typeof updatesConfig>,
+    @Inject(updatesConfig.KEY) private readonly config: UpdatesSettings,
     private readonly runtime: Runtime,
   ) {}
 

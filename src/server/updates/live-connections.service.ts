@@ -1,5 +1,4 @@
 import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
-import type { ConfigType } from '@nestjs/config';
 import { Interval } from '@nestjs/schedule';
 import type { Socket as Connection } from 'engine.io';
 import { AuthService, type Access } from '../auth/auth.service.js';
@@ -8,8 +7,8 @@ import { shareOfSession } from '../auth/session-share.js';
 import { AppError } from '../../common/errors.js';
 import { millisecondsSince } from '../../common/runtime/moment.js';
 import { Runtime } from '../../common/runtime/runtime.js';
-import { authConfig } from '../config/auth.config.js';
-import { updatesConfig } from '../config/updates.config.js';
+import { authConfig, type AuthSettings } from '../config/auth.config.js';
+import { updatesConfig, type UpdatesSettings } from '../config/updates.config.js';
 import { CLOSING_MS, closeForRestart } from './connection-transport.js';
 import {
   bodyOnConnection,
@@ -41,8 +40,8 @@ export class LiveConnectionsService implements OnModuleInit {
     private readonly auth: AuthService,
     private readonly runtime: Runtime,
     private readonly events: IdentityEvents,
-    @Inject(authConfig.KEY) private readonly rules: ConfigType<typeof authConfig>,
-    @Inject(updatesConfig.KEY) private readonly limits: ConfigType<typeof updatesConfig>,
+    @Inject(authConfig.KEY) private readonly rules: AuthSettings,
+    @Inject(updatesConfig.KEY) private readonly limits: UpdatesSettings,
   ) {
     this.beforeSending = listenerOf((socket, event, seq) => this.noteSent(socket, event, seq));
   }

@@ -1,9 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { ConfigType } from '@nestjs/config';
 import type { Socket } from 'engine.io';
 import { ClientAddressService } from '../auth/client-address.service.js';
 import { addressGroup } from '../../common/addresses.js';
-import { updatesConfig } from '../config/updates.config.js';
+import { updatesConfig, type UpdatesSettings } from '../config/updates.config.js';
 import { terminate } from './connection-transport.js';
 
 /**
@@ -20,7 +19,7 @@ export class UnauthenticatedConnectionsService {
 
   constructor(
     private readonly addresses: ClientAddressService,
-    @Inject(updatesConfig.KEY) private readonly config: ConfigType<typeof updatesConfig>,
+    @Inject(updatesConfig.KEY) private readonly config: UpdatesSettings,
   ) {
     const forget = (connection: Socket): void => this.release(connection);
     this.onClose = function (this: Socket) {

@@ -1,13 +1,12 @@
 import type { IncomingMessage, Server as HttpServer } from 'node:http';
 import { Inject, Injectable } from '@nestjs/common';
-import type { ConfigType } from '@nestjs/config';
 import { HttpAdapterHost } from '@nestjs/core';
 import { IoAdapter } from '@nestjs/platform-socket.io';
 import { Server, type ServerOptions } from 'socket.io';
 import { invalidRequest } from '../../common/errors.js';
 import { pollUntil } from '../../common/runtime/poll-until.js';
 import { Timers } from '../../common/runtime/timers.js';
-import { updatesConfig } from '../config/updates.config.js';
+import { updatesConfig, type UpdatesSettings } from '../config/updates.config.js';
 import { cutOff } from './connection-transport.js';
 import { refuseUpgrade, UpdatesEngine } from './updates.engine.js';
 
@@ -32,7 +31,7 @@ export class UpdatesAdapter extends IoAdapter {
     private readonly engine: UpdatesEngine,
     private readonly timers: Timers,
     @Inject(CLUSTER_ADAPTER) private readonly clusterAdapter: ClusterAdapter | null,
-    @Inject(updatesConfig.KEY) private readonly updates: ConfigType<typeof updatesConfig>,
+    @Inject(updatesConfig.KEY) private readonly updates: UpdatesSettings,
   ) {
     super();
   }

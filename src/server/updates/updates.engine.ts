@@ -1,14 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Logger } from '@nestjs/common';
-import type { ConfigType } from '@nestjs/config';
 import { Server, type ErrorCallback, type Socket, type Transport } from 'engine.io';
 import { WebSocketServer, type ServerOptions, type WebSocket } from 'ws';
 import { answerBytes, refusalAnswer, requestIdFrom, toAppError } from '../http/error.filter.js';
 import { AppError, invalidRequest } from '../../common/errors.js';
 import { hasSecondHost, SECOND_HOST } from '../http/request-rules.js';
 import { canonicalOrigin, isSameOrigin } from '../network/origins.js';
-import type { httpConfig } from '../config/http.config.js';
-import type { updatesConfig } from '../config/updates.config.js';
+import type { HttpSettings } from '../config/http.config.js';
+import type { UpdatesSettings } from '../config/updates.config.js';
 import type { MetricsService } from '../metrics/metrics.service.js';
 import type { ConnectionLimitsService, IncomingPacket } from './connection-limits.service.js';
 import { CLOSING_MS } from './connection-transport.js';
@@ -50,8 +49,8 @@ export class UpdatesEngine extends Server {
     private readonly admission: HandshakeService,
     private readonly limits: ConnectionLimitsService,
     private readonly metrics: MetricsService,
-    private readonly http: ConfigType<typeof httpConfig>,
-    { transports }: ConfigType<typeof updatesConfig>,
+    private readonly http: HttpSettings,
+    { transports }: UpdatesSettings,
   ) {
     super({
       transports: [...transports],

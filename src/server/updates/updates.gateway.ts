@@ -1,5 +1,4 @@
 import { Inject, Logger } from '@nestjs/common';
-import type { ConfigType } from '@nestjs/config';
 import {
   WebSocketGateway,
   type OnGatewayConnection,
@@ -8,7 +7,7 @@ import {
 } from '@nestjs/websockets';
 import { requestIdFrom, toAppError } from '../http/error.filter.js';
 import { tracing } from '../../common/trace.js';
-import { storageConfig } from '../config/storage.config.js';
+import { storageConfig, type StorageSettings } from '../config/storage.config.js';
 import { MetricsService } from '../metrics/metrics.service.js';
 import { IdentityEvents, type AccessChange, type RequestChange } from '../auth/identity.events.js';
 import { HandshakeService } from './handshake.service.js';
@@ -29,7 +28,7 @@ export class UpdatesGateway
     private readonly connections: LiveConnectionsService,
     private readonly events: IdentityEvents,
     private readonly metrics: MetricsService,
-    @Inject(storageConfig.KEY) private readonly config: ConfigType<typeof storageConfig>,
+    @Inject(storageConfig.KEY) private readonly config: StorageSettings,
   ) {}
 
   afterInit(server: UpdatesServer): void {

@@ -1,9 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { ConfigType } from '@nestjs/config';
 import type { FastifyRequest } from 'fastify';
 import { bearerTokenFrom } from '../../auth/authentication.guard.js';
 import { AppError } from '../../../common/errors.js';
-import { adminConfig } from '../../config/admin.config.js';
+import { adminConfig, type AdminSettings } from '../../config/admin.config.js';
 import type { AdminCaller } from './admin-caller.js';
 import { AdminSessionsService } from './admin-sessions.service.js';
 import { AdminTlsService } from './admin-tls.service.js';
@@ -15,7 +14,7 @@ export class AdminAuthService {
     private readonly tokens: AdminTokensService,
     private readonly tls: AdminTlsService,
     private readonly sessions: AdminSessionsService,
-    @Inject(adminConfig.KEY) private readonly config: ConfigType<typeof adminConfig>,
+    @Inject(adminConfig.KEY) private readonly config: AdminSettings,
   ) {}
 
   /** @throws AppError `missing-token`, `invalid-token`, `token-expired`, `origin-not-allowed` */

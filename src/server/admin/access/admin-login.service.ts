@@ -1,11 +1,10 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
-import type { ConfigType } from '@nestjs/config';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { sha256 } from '../../../common/sha256.js';
 import { RefusedPeopleService } from '../../audit/refused-people.service.js';
 import { AppError, orRefuse } from '../../../common/errors.js';
 import { Runtime } from '../../../common/runtime/runtime.js';
-import { adminConfig } from '../../config/admin.config.js';
+import { adminConfig, type AdminSettings } from '../../config/admin.config.js';
 import { toOperatorName } from '../../../core/policy/audit-event.js';
 import { composed } from '../../../core/policy/eligibility/comparable-names.js';
 import type { EligibilityFacts } from '../../../core/policy/eligibility/eligibility.js';
@@ -42,7 +41,7 @@ export class AdminLoginService {
     private readonly sessions: AdminSessionsService,
     private readonly refusals: RefusedPeopleService,
     private readonly runtime: Runtime,
-    @Inject(adminConfig.KEY) private readonly config: ConfigType<typeof adminConfig>,
+    @Inject(adminConfig.KEY) private readonly config: AdminSettings,
   ) {
     this.cookie = cookieName('login', this.sessions.isSecure);
   }

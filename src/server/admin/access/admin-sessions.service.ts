@@ -1,11 +1,10 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { ConfigType } from '@nestjs/config';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
 import { sha256 } from '../../../common/sha256.js';
 import { AuditService } from '../../audit/audit.service.js';
 import { Runtime } from '../../../common/runtime/runtime.js';
-import { adminConfig } from '../../config/admin.config.js';
+import { adminConfig, type AdminSettings } from '../../config/admin.config.js';
 import { IdentitySignalsService } from '../../identities/identity-signals.service.js';
 import { ExternalFlowRepository } from '../../storage/repositories/one-time.repository.js';
 import type { AdminCaller } from './admin-caller.js';
@@ -37,7 +36,7 @@ export class AdminSessionsService {
     private readonly signals: IdentitySignalsService,
     private readonly audit: AuditService,
     private readonly runtime: Runtime,
-    @Inject(adminConfig.KEY) private readonly config: ConfigType<typeof adminConfig>,
+    @Inject(adminConfig.KEY) private readonly config: AdminSettings,
   ) {
     this.cookie = cookieName('session', this.isSecure);
   }

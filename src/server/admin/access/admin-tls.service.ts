@@ -2,10 +2,9 @@ import type { Server, ServerOptions } from 'node:https';
 import type { Duplex } from 'node:stream';
 import { TLSSocket } from 'node:tls';
 import { Inject, Injectable } from '@nestjs/common';
-import type { ConfigType } from '@nestjs/config';
 import { Clock } from '../../../common/runtime/clock.js';
 import { HANDSHAKE_TIMEOUT_MS } from '../../network/pending-handshakes.js';
-import { adminConfig, adminTlsFiles } from '../../config/admin.config.js';
+import { adminConfig, type AdminSettings, adminTlsFiles } from '../../config/admin.config.js';
 import { ServedCertificatesService } from '../../providers/certificate/served-certificates.service.js';
 import { loadTlsContext } from '../../config/tls/tls-files.js';
 import { toOperatorName } from '../../../core/policy/audit-event.js';
@@ -17,7 +16,7 @@ export class AdminTlsService {
   constructor(
     private readonly certificates: ServedCertificatesService,
     private readonly clock: Clock,
-    @Inject(adminConfig.KEY) private readonly config: ConfigType<typeof adminConfig>,
+    @Inject(adminConfig.KEY) private readonly config: AdminSettings,
   ) {}
 
   /** @returns null for plain HTTP @throws ConfigurationError for an unreadable or invalid file */

@@ -1,9 +1,8 @@
 import { timingSafeEqual } from 'node:crypto';
 import { Inject, Injectable, Logger, type OnModuleInit } from '@nestjs/common';
-import type { ConfigType } from '@nestjs/config';
 import { Interval } from '@nestjs/schedule';
 import { sha256 } from '../../../common/sha256.js';
-import { adminConfig } from '../../config/admin.config.js';
+import { adminConfig, type AdminSettings } from '../../config/admin.config.js';
 import type { AdminCaller } from './admin-caller.js';
 import { adminTokensFile, loadAdminTokens, type AdminToken } from './admin-tokens-file.js';
 
@@ -16,7 +15,7 @@ export class AdminTokensService implements OnModuleInit {
   private readonly file: ReturnType<typeof adminTokensFile>;
   private tokens: readonly AdminToken[] = [];
 
-  constructor(@Inject(adminConfig.KEY) admin: ConfigType<typeof adminConfig>) {
+  constructor(@Inject(adminConfig.KEY) admin: AdminSettings) {
     this.file = adminTokensFile(admin, (reason) =>
       this.logger.error(`The changed ADMIN_TOKENS_FILE is not used: ${reason}`),
     );

@@ -1,11 +1,13 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { ConfigType } from '@nestjs/config';
 import { AuditService } from '../../audit/audit.service.js';
 import { IdentityEvents } from '../../auth/identity.events.js';
 import { Clock } from '../../../common/runtime/clock.js';
 import { orRefuse } from '../../../common/errors.js';
 import { describeGrant } from '../../../core/policy/programs/describe-grant.js';
-import { resourceServersConfig } from '../../config/resource-servers/resource-servers.config.js';
+import {
+  resourceServersConfig,
+  type ConfiguredResourceServers,
+} from '../../config/resource-servers/resource-servers.config.js';
 import { ProgramGrantRepository } from '../../storage/repositories/programs/program-grant.repository.js';
 import type { AdminOrigin } from '../access/admin-caller.js';
 import type { ActAnswerDto } from './admin-accounts.dto.js';
@@ -19,8 +21,7 @@ export class AdminProgramsService {
     private readonly events: IdentityEvents,
     private readonly audit: AuditService,
     private readonly clock: Clock,
-    @Inject(resourceServersConfig.KEY)
-    private readonly servers: ConfigType<typeof resourceServersConfig>,
+    @Inject(resourceServersConfig.KEY) private readonly servers: ConfiguredResourceServers,
   ) {}
 
   /** Returns the grants whose code was used, newest first. */

@@ -1,12 +1,11 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { ConfigType } from '@nestjs/config';
 import * as v from 'valibot';
 import { AuditService } from '../../audit/audit.service.js';
 import { UUID } from '../../../common/uuid.js';
 import { AppError } from '../../../common/errors.js';
 import { Runtime } from '../../../common/runtime/runtime.js';
-import { authConfig } from '../../config/auth.config.js';
-import { httpConfig } from '../../config/http.config.js';
+import { authConfig, type AuthSettings } from '../../config/auth.config.js';
+import { httpConfig, type HttpSettings } from '../../config/http.config.js';
 import {
   drawInvitationCode,
   invitationLink,
@@ -34,8 +33,8 @@ export class AdminInvitationsService {
     private readonly invitations: InvitationRepository,
     private readonly audit: AuditService,
     private readonly runtime: Runtime,
-    @Inject(httpConfig.KEY) private readonly http: ConfigType<typeof httpConfig>,
-    @Inject(authConfig.KEY) private readonly auth: ConfigType<typeof authConfig>,
+    @Inject(httpConfig.KEY) private readonly http: HttpSettings,
+    @Inject(authConfig.KEY) private readonly auth: AuthSettings,
   ) {}
 
   async create(

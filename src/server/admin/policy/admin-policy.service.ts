@@ -1,8 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { ConfigType } from '@nestjs/config';
 import { AdmissionService } from '../../auth/admission.service.js';
-import { uiConfig } from '../../config/browser.config.js';
-import { httpConfig } from '../../config/http.config.js';
+import { uiConfig, type UiSettings } from '../../config/browser.config.js';
+import { httpConfig, type HttpSettings } from '../../config/http.config.js';
 import { policyStatements } from '../../../core/policy/findings/describe-policy.js';
 import { findLockouts, type LockoutFinding } from '../../../core/policy/findings/lockout.js';
 import type { OperatorPolicy } from '../../../core/policy/operator-policy.js';
@@ -15,8 +14,8 @@ export class AdminPolicyService {
   constructor(
     private readonly admission: AdmissionService,
     private readonly expiry: ExpiryService,
-    @Inject(httpConfig.KEY) private readonly http: ConfigType<typeof httpConfig>,
-    @Inject(uiConfig.KEY) private readonly ui: ConfigType<typeof uiConfig>,
+    @Inject(httpConfig.KEY) private readonly http: HttpSettings,
+    @Inject(uiConfig.KEY) private readonly ui: UiSettings,
   ) {}
 
   present(): OperatorPolicy {

@@ -1,8 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { ConfigType } from '@nestjs/config';
 import { AdmissionService } from '../../auth/admission.service.js';
 import { Clock } from '../../../common/runtime/clock.js';
-import { authConfig } from '../../config/auth.config.js';
+import { authConfig, type AuthSettings } from '../../config/auth.config.js';
 import { MetricsService } from '../../metrics/metrics.service.js';
 import { CERTIFICATES } from '../../../core/policy/admission/admission.js';
 import { offersAnswers } from '../../../core/policy/admission/answers.js';
@@ -27,7 +26,7 @@ export class AdminProvidersService {
     private readonly metrics: MetricsService,
     private readonly admission: AdmissionService,
     private readonly clock: Clock,
-    @Inject(authConfig.KEY) private readonly auth: ConfigType<typeof authConfig>,
+    @Inject(authConfig.KEY) private readonly auth: AuthSettings,
   ) {}
 
   async overview(): Promise<OverviewDto> {

@@ -1,6 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { ConfigType } from '@nestjs/config';
-import { resourceServersConfig } from '../../config/resource-servers/resource-servers.config.js';
+import {
+  resourceServersConfig,
+  type ConfiguredResourceServers,
+} from '../../config/resource-servers/resource-servers.config.js';
 import { MetricsService, RESOURCE_SERVER_REQUESTS } from '../../metrics/metrics.service.js';
 import {
   EventStatisticsRepository,
@@ -16,8 +18,7 @@ export class AdminResourceServersService {
     private readonly signingKeys: SigningKeyRepository,
     private readonly events: EventStatisticsRepository,
     private readonly metrics: MetricsService,
-    @Inject(resourceServersConfig.KEY)
-    private readonly servers: ConfigType<typeof resourceServersConfig>,
+    @Inject(resourceServersConfig.KEY) private readonly servers: ConfiguredResourceServers,
   ) {}
 
   async list(): Promise<AdminResourceServersDto> {

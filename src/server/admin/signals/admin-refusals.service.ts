@@ -1,9 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { ConfigType } from '@nestjs/config';
 import { AuditService } from '../../audit/audit.service.js';
 import { orRefuse } from '../../../common/errors.js';
 import { Clock } from '../../../common/runtime/clock.js';
-import { providersConfig } from '../../config/providers.config.js';
+import { providersConfig, type ConfiguredProviders } from '../../config/providers.config.js';
 import { PersonRefusalRepository } from '../../storage/repositories/directory/person-refusal.repository.js';
 import type { AdminOrigin } from '../access/admin-caller.js';
 import type { ActAnswerDto } from '../accounts/admin-accounts.dto.js';
@@ -16,7 +15,7 @@ export class AdminRefusalsService {
     private readonly refusals: PersonRefusalRepository,
     private readonly audit: AuditService,
     private readonly clock: Clock,
-    @Inject(providersConfig.KEY) private readonly configured: ConfigType<typeof providersConfig>,
+    @Inject(providersConfig.KEY) private readonly configured: ConfiguredProviders,
   ) {}
 
   /** @throws AppError `not-found` for an unknown provider */

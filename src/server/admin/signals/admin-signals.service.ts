@@ -1,9 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { ConfigType } from '@nestjs/config';
 import * as v from 'valibot';
 import { orRefuse } from '../../../common/errors.js';
 import type { ScimSettings } from '../../config/providers-file/provider-settings.js';
-import { providersConfig } from '../../config/providers.config.js';
+import { providersConfig, type ConfiguredProviders } from '../../config/providers.config.js';
 import { DirectoryCountsService } from '../../identities/directory-counts.service.js';
 import {
   DirectoryPersonRepository,
@@ -18,7 +17,7 @@ import { readCursor, writeCursor } from '../page-cursor.js';
 import type { AdminSignalsDto, UnmatchedPageDto } from './admin-signals.dto.js';
 import type { PageQueryDto } from '../page.dto.js';
 
-type Provider = ConfigType<typeof providersConfig>[number];
+type Provider = ConfiguredProviders[number];
 type Reported = AdminSignalsDto['providers'][number];
 
 const POSITION = v.object({ id: v.pipe(v.string(), v.uuid()) });
@@ -31,7 +30,7 @@ export class AdminSignalsService {
     private readonly streams: SignalStreamRepository,
     private readonly counts: DirectoryCountsService,
     private readonly people: DirectoryPersonRepository,
-    @Inject(providersConfig.KEY) private readonly configured: ConfigType<typeof providersConfig>,
+    @Inject(providersConfig.KEY) private readonly configured: ConfiguredProviders,
   ) {}
 
   async list(): Promise<AdminSignalsDto> {

@@ -1,4 +1,3 @@
-import type { ConfigType } from '@nestjs/config';
 import {
   applyDecorators,
   Inject,
@@ -10,7 +9,7 @@ import {
 import { Clock } from '../../../common/runtime/clock.js';
 import { AppError } from '../../../common/errors.js';
 import { Refuses } from '../../http/route-docs.js';
-import { authConfig } from '../../config/auth.config.js';
+import { authConfig, type AuthSettings } from '../../config/auth.config.js';
 import { isFreshLogin } from '../../../core/policy/admission/access.js';
 import type { AuthenticatedRequest } from '../route-access.js';
 
@@ -19,7 +18,7 @@ import type { AuthenticatedRequest } from '../route-access.js';
 class FreshLoginGuard implements CanActivate {
   constructor(
     private readonly clock: Clock,
-    @Inject(authConfig.KEY) private readonly config: ConfigType<typeof authConfig>,
+    @Inject(authConfig.KEY) private readonly config: AuthSettings,
   ) {}
 
   canActivate(context: ExecutionContext): boolean {

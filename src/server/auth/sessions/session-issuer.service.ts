@@ -1,9 +1,8 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
-import type { ConfigType } from '@nestjs/config';
 import { AuditService } from '../../audit/audit.service.js';
 import { AppError } from '../../../common/errors.js';
 import { Runtime } from '../../../common/runtime/runtime.js';
-import { authConfig } from '../../config/auth.config.js';
+import { authConfig, type AuthSettings } from '../../config/auth.config.js';
 import { MAX_SESSIONS } from '../../../core/policy/admission/access.js';
 import type { CertificateRecord } from '../../../core/policy/certificate/certificate-record.js';
 import {
@@ -58,7 +57,7 @@ export class SessionIssuerService {
     private readonly events: IdentityEvents,
     private readonly audit: AuditService,
     private readonly runtime: Runtime,
-    @Inject(authConfig.KEY) private readonly config: ConfigType<typeof authConfig>,
+    @Inject(authConfig.KEY) private readonly config: AuthSettings,
   ) {}
 
   /** @param method `key_challenge`, `mtls`, `device` or a provider's id */

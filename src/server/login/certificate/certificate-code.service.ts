@@ -1,7 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { ConfigType } from '@nestjs/config';
 import { Runtime } from '../../../common/runtime/runtime.js';
-import { mtlsConfig } from '../../config/mtls.config.js';
+import { mtlsConfig, type MtlsSettings } from '../../config/mtls.config.js';
 import type { Transaction } from '../../storage/database.service.js';
 import { ExternalFlowRepository } from '../../storage/repositories/one-time.repository.js';
 
@@ -16,7 +15,7 @@ export class CertificateCodeService {
   constructor(
     private readonly flows: ExternalFlowRepository,
     private readonly runtime: Runtime,
-    @Inject(mtlsConfig.KEY) private readonly mtls: ConfigType<typeof mtlsConfig>,
+    @Inject(mtlsConfig.KEY) private readonly mtls: MtlsSettings,
   ) {}
 
   /** Stores the start of connecting a certificate. @returns its `state` */

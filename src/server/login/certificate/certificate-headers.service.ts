@@ -1,6 +1,5 @@
 import type { IncomingMessage } from 'node:http';
 import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
-import type { ConfigType } from '@nestjs/config';
 import { HttpAdapterHost } from '@nestjs/core';
 import type { FastifyInstance } from 'fastify';
 import { AuditService } from '../../audit/audit.service.js';
@@ -41,7 +40,7 @@ export class CertificateHeadersService implements OnModuleInit {
   constructor(
     private readonly adapterHost: HttpAdapterHost,
     private readonly audit: AuditService,
-    @Inject(mtlsConfig.KEY) mtls: ConfigType<typeof mtlsConfig>,
+    @Inject(mtlsConfig.KEY) mtls: MtlsSettings,
   ) {
     const trusts = mtls.enabled && mtls.mode === 'forwarded' && mtls.trustForwardedHeaders;
     this.isProxy = trustOf(trusts ? mtls.trustedProxies : []);

@@ -1,10 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 import { Inject, Injectable, Logger } from '@nestjs/common';
-import type { ConfigType } from '@nestjs/config';
 import { RefusedPeopleService } from '../../audit/refused-people.service.js';
 import { ClientAddressService } from '../../auth/client-address.service.js';
 import { AppError } from '../../../common/errors.js';
-import { authConfig } from '../../config/auth.config.js';
+import { authConfig, type AuthSettings } from '../../config/auth.config.js';
 import { CERTIFICATES } from '../../../core/policy/admission/admission.js';
 import type { CertificateRecord } from '../../../core/policy/certificate/certificate-record.js';
 import { CertificateStatusService } from '../../providers/certificate/certificate-status.service.js';
@@ -34,7 +33,7 @@ export class CertificateIdentitiesService {
     private readonly identities: IdentityRepository,
     private readonly refusals: RefusedPeopleService,
     private readonly addresses: ClientAddressService,
-    @Inject(authConfig.KEY) private readonly auth: ConfigType<typeof authConfig>,
+    @Inject(authConfig.KEY) private readonly auth: AuthSettings,
   ) {}
 
   async of(request: IncomingMessage): Promise<ProvenCertificate> {

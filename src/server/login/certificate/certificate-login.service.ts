@@ -1,8 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { Inject, Injectable } from '@nestjs/common';
-import type { ConfigType } from '@nestjs/config';
 import { AppError, orRefuse } from '../../../common/errors.js';
-import { mtlsConfig } from '../../config/mtls.config.js';
+import { mtlsConfig, type MtlsSettings } from '../../config/mtls.config.js';
 import { AdmissionService } from '../../auth/admission.service.js';
 import { CERTIFICATES, judgeAdmission } from '../../../core/policy/admission/admission.js';
 import { endOf } from '../../../core/policy/certificate/certificate-record.js';
@@ -34,7 +33,7 @@ export class CertificateLoginService {
     private readonly codes: CertificateCodeService,
     private readonly returns: CertificateReturnService,
     private readonly admission: AdmissionService,
-    @Inject(mtlsConfig.KEY) private readonly mtls: ConfigType<typeof mtlsConfig>,
+    @Inject(mtlsConfig.KEY) private readonly mtls: MtlsSettings,
   ) {}
 
   async logIn(request: IncomingMessage, origin: LoginOrigin): Promise<Login> {

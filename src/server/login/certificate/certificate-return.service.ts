@@ -1,8 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { ConfigType } from '@nestjs/config';
 import { AuditService } from '../../audit/audit.service.js';
 import { AppError, ERRORS, invalidRequest, orRefuse } from '../../../common/errors.js';
-import { mtlsConfig } from '../../config/mtls.config.js';
+import { mtlsConfig, type MtlsSettings } from '../../config/mtls.config.js';
 import { CERTIFICATES } from '../../../core/policy/admission/admission.js';
 import { allowedReturnTo } from '../../../core/policy/flow/return-address.js';
 import { isProofOf, PROOF_HASH, PROOF_HASH_MESSAGE } from '../login-proof.js';
@@ -12,7 +11,7 @@ import { isProofOf, PROOF_HASH, PROOF_HASH_MESSAGE } from '../login-proof.js';
 export class CertificateReturnService {
   constructor(
     private readonly audit: AuditService,
-    @Inject(mtlsConfig.KEY) private readonly mtls: ConfigType<typeof mtlsConfig>,
+    @Inject(mtlsConfig.KEY) private readonly mtls: MtlsSettings,
   ) {}
 
   /**

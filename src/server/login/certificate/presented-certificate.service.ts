@@ -2,10 +2,9 @@ import type { IncomingMessage } from 'node:http';
 import type { TLSSocket } from 'node:tls';
 import { X509Certificate } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
-import type { ConfigType } from '@nestjs/config';
 import { LRUCache } from 'lru-cache';
 import { Clock } from '../../../common/runtime/clock.js';
-import { mtlsConfig } from '../../config/mtls.config.js';
+import { mtlsConfig, type MtlsSettings } from '../../config/mtls.config.js';
 import type { CertificateRecord } from '../../../core/policy/certificate/certificate-record.js';
 import {
   forwardedText,
@@ -52,7 +51,7 @@ export class PresentedCertificateService {
     private readonly listener: TlsListenerService,
     private readonly files: CertificateFilesService,
     private readonly clock: Clock,
-    @Inject(mtlsConfig.KEY) private readonly mtls: ConfigType<typeof mtlsConfig>,
+    @Inject(mtlsConfig.KEY) private readonly mtls: MtlsSettings,
   ) {
     this.format = forwardedFormat(mtls);
   }

@@ -12,7 +12,6 @@ import {
   type OnApplicationBootstrap,
   type OnApplicationShutdown,
 } from '@nestjs/common';
-import type { ConfigType } from '@nestjs/config';
 import { HttpAdapterHost } from '@nestjs/core';
 import type { FastifyInstance } from 'fastify';
 import { LISTEN_BACKLOG } from '../../network/backlog.js';
@@ -21,8 +20,8 @@ import { listenOn } from '../../network/listen-host.js';
 import { boundHandshakes, HANDSHAKE_TIMEOUT_MS } from '../../network/pending-handshakes.js';
 import { pollUntil } from '../../../common/runtime/poll-until.js';
 import { Timers } from '../../../common/runtime/timers.js';
-import { httpConfig } from '../../config/http.config.js';
-import { mtlsConfig } from '../../config/mtls.config.js';
+import { httpConfig, type HttpSettings } from '../../config/http.config.js';
+import { mtlsConfig, type MtlsSettings } from '../../config/mtls.config.js';
 import { TLS_MIN_VERSION } from '../../config/tls/tls-files.js';
 import type { LoadedFiles } from '../../providers/certificate/certificate-files.js';
 import { CertificateFilesService } from '../../providers/certificate/certificate-files.service.js';
@@ -45,8 +44,8 @@ export class TlsListenerService
     private readonly adapterHost: HttpAdapterHost,
     private readonly files: CertificateFilesService,
     private readonly timers: Timers,
-    @Inject(httpConfig.KEY) private readonly http: ConfigType<typeof httpConfig>,
-    @Inject(mtlsConfig.KEY) private readonly mtls: ConfigType<typeof mtlsConfig>,
+    @Inject(httpConfig.KEY) private readonly http: HttpSettings,
+    @Inject(mtlsConfig.KEY) private readonly mtls: MtlsSettings,
   ) {}
 
   async onApplicationBootstrap(): Promise<void> {

@@ -1,10 +1,9 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { ConfigType } from '@nestjs/config';
 import { AuditService } from '../../audit/audit.service.js';
 import { RateLimitService } from '../../auth/rate-limit.service.js';
 import { AdmissionService } from '../../auth/admission.service.js';
 import { AppError, orRefuse } from '../../../common/errors.js';
-import { encryptionConfig } from '../../config/encryption.config.js';
+import { encryptionConfig, type EncryptionSettings } from '../../config/encryption.config.js';
 import { INVITATION } from '../../../core/policy/admission/admission.js';
 import { newKeyedAccountMode } from '../../../core/policy/admission/encryption.js';
 import { readInvitationCode } from '../../../core/protocol/invitation-code.js';
@@ -23,7 +22,7 @@ export class KeyedSignupService {
     private readonly admission: AdmissionService,
     private readonly limits: RateLimitService,
     private readonly audit: AuditService,
-    @Inject(encryptionConfig.KEY) private readonly encryption: ConfigType<typeof encryptionConfig>,
+    @Inject(encryptionConfig.KEY) private readonly encryption: EncryptionSettings,
   ) {}
 
   /**

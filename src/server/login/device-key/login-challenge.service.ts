@@ -1,8 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { ConfigType } from '@nestjs/config';
 import { AppError } from '../../../common/errors.js';
 import { Runtime } from '../../../common/runtime/runtime.js';
-import { authConfig } from '../../config/auth.config.js';
+import { authConfig, type AuthSettings } from '../../config/auth.config.js';
 import {
   LOGIN_CHALLENGE_VERSION,
   writeLoginChallenge,
@@ -19,7 +18,7 @@ export class LoginChallengeService {
   constructor(
     private readonly challenges: LoginChallengeRepository,
     private readonly runtime: Runtime,
-    @Inject(authConfig.KEY) private readonly config: ConfigType<typeof authConfig>,
+    @Inject(authConfig.KEY) private readonly config: AuthSettings,
   ) {}
 
   /** Lists the configured origins: that of the request would be a relaying attacker's. */

@@ -1,9 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { ConfigType } from '@nestjs/config';
 import { addressGroup } from '../../../common/addresses.js';
 import { AppError, orRefuse } from '../../../common/errors.js';
 import { Runtime } from '../../../common/runtime/runtime.js';
-import { authConfig } from '../../config/auth.config.js';
+import { authConfig, type AuthSettings } from '../../config/auth.config.js';
 import { USER_CODE_LIFETIME_MS } from '../../../core/policy/flow/code-limits.js';
 import { normalizeBase64 } from '../../../core/protocol/base64.js';
 import { DEVICE_VERSION } from '../../../core/protocol/device-version.js';
@@ -23,7 +22,7 @@ export class DeviceRequestsService {
   constructor(
     private readonly devices: DeviceAuthorizationRepository,
     private readonly runtime: Runtime,
-    @Inject(authConfig.KEY) private readonly config: ConfigType<typeof authConfig>,
+    @Inject(authConfig.KEY) private readonly config: AuthSettings,
   ) {}
 
   async request(body: RequestDeviceDto, { address }: LoginOrigin): Promise<DeviceRequestDto> {

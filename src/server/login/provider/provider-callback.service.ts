@@ -1,8 +1,7 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
-import type { ConfigType } from '@nestjs/config';
 import { toAppError } from '../../http/error.filter.js';
 import { AppError, ERRORS } from '../../../common/errors.js';
-import { oauthReturnConfig } from '../../config/browser.config.js';
+import { oauthReturnConfig, type OAuthReturnSettings } from '../../config/browser.config.js';
 import { AdmissionService } from '../../auth/admission.service.js';
 import { returnAddressFor } from '../../../core/policy/flow/return-address.js';
 import { loopbackCode } from '../../../core/protocol/loopback-code.js';
@@ -40,8 +39,7 @@ export class ProviderCallbackService {
     private readonly exchanges: ProviderExchangeService,
     private readonly limits: RateLimitService,
     private readonly admission: AdmissionService,
-    @Inject(oauthReturnConfig.KEY)
-    private readonly oauthReturn: ConfigType<typeof oauthReturnConfig>,
+    @Inject(oauthReturnConfig.KEY) private readonly oauthReturn: OAuthReturnSettings,
   ) {}
 
   /** @param search the query of the redirect as it arrived */

@@ -1,8 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { ConfigType } from '@nestjs/config';
 import { AppError, invalidRequest, orRefuse } from '../../../common/errors.js';
 import { Random } from '../../../common/runtime/random.js';
-import { oauthReturnConfig } from '../../config/browser.config.js';
+import { oauthReturnConfig, type OAuthReturnSettings } from '../../config/browser.config.js';
 import { AdmissionService } from '../../auth/admission.service.js';
 import type { AuthMode } from '../../../core/policy/admission/admission.js';
 import { returnAddressFor } from '../../../core/policy/flow/return-address.js';
@@ -25,8 +24,7 @@ export class ProviderStartService {
     private readonly accounts: AccountRepository,
     private readonly random: Random,
     private readonly admission: AdmissionService,
-    @Inject(oauthReturnConfig.KEY)
-    private readonly oauthReturn: ConfigType<typeof oauthReturnConfig>,
+    @Inject(oauthReturnConfig.KEY) private readonly oauthReturn: OAuthReturnSettings,
   ) {}
 
   async startLogin(

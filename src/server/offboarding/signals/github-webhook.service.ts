@@ -1,12 +1,11 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
-import type { ConfigType } from '@nestjs/config';
 import { Clock } from '../../../common/runtime/clock.js';
 import { AppError } from '../../../common/errors.js';
 import { isNestedTooDeep, parseJson } from '../../../common/parse-json.js';
 import { readSecretValue } from '../../config/read-environment.js';
 import { SecretFile } from '../../config/environment/secret-file.js';
-import { providersConfig } from '../../config/providers.config.js';
+import { providersConfig, type ConfiguredProviders } from '../../config/providers.config.js';
 import { removedUserIn } from '../../../core/policy/eligibility/offboarding.js';
 import { ProviderSignalRepository } from '../../storage/repositories/signals/provider-signal.repository.js';
 import { RecheckSignalsService } from './recheck-signals.service.js';
@@ -22,7 +21,7 @@ export class GitHubWebhookService {
     private readonly signals: RecheckSignalsService,
     private readonly received: ProviderSignalRepository,
     private readonly clock: Clock,
-    @Inject(providersConfig.KEY) config: ConfigType<typeof providersConfig>,
+    @Inject(providersConfig.KEY) config: ConfiguredProviders,
   ) {
     const github = config.find((one) => one.type === 'github');
     const { webhookSecret = null, webhookSecretFile = null } = github ?? {};

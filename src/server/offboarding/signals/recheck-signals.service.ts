@@ -1,7 +1,6 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
-import type { ConfigType } from '@nestjs/config';
 import { IdentityEvents } from '../../auth/identity.events.js';
-import { authConfig } from '../../config/auth.config.js';
+import { authConfig, type AuthSettings } from '../../config/auth.config.js';
 import { IdentityDueRepository } from '../../storage/repositories/identity-due.repository.js';
 
 /** Re-checks identities before their time, where a signal concerns them. */
@@ -12,7 +11,7 @@ export class RecheckSignalsService {
   constructor(
     private readonly identities: IdentityDueRepository,
     private readonly events: IdentityEvents,
-    @Inject(authConfig.KEY) private readonly config: ConfigType<typeof authConfig>,
+    @Inject(authConfig.KEY) private readonly config: AuthSettings,
   ) {}
 
   /** True if signals have an effect, which requires re-checks. */

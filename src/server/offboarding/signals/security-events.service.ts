@@ -1,7 +1,6 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
-import type { ConfigType } from '@nestjs/config';
 import { orRefuse } from '../../../common/errors.js';
-import { authConfig } from '../../config/auth.config.js';
+import { authConfig, type AuthSettings } from '../../config/auth.config.js';
 import { IdentityChangesService } from '../../identities/identity-changes.service.js';
 import { issuersOf } from '../../../core/policy/eligibility/identity-link.js';
 import { knownEvent, type EventEffect } from '../../../core/policy/eligibility/security-events.js';
@@ -44,7 +43,7 @@ export class SecurityEventsService {
     private readonly changes: IdentityChangesService,
     private readonly rechecks: RecheckSignalsService,
     private readonly streams: StreamEventsService,
-    @Inject(authConfig.KEY) private readonly config: ConfigType<typeof authConfig>,
+    @Inject(authConfig.KEY) private readonly config: AuthSettings,
   ) {}
 
   /**

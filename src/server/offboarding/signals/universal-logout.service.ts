@@ -1,8 +1,7 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
-import type { ConfigType } from '@nestjs/config';
 import { AppError, invalidRequest, orRefuse } from '../../../common/errors.js';
 import { Clock } from '../../../common/runtime/clock.js';
-import { authConfig } from '../../config/auth.config.js';
+import { authConfig, type AuthSettings } from '../../config/auth.config.js';
 import { IdentityChangesService } from '../../identities/identity-changes.service.js';
 import { issuersOf } from '../../../core/policy/eligibility/identity-link.js';
 import { readSubject } from '../../../core/policy/eligibility/subject-identifier.js';
@@ -33,7 +32,7 @@ export class UniversalLogoutService {
     private readonly received: ProviderSignalRepository,
     private readonly changes: IdentityChangesService,
     private readonly clock: Clock,
-    @Inject(authConfig.KEY) private readonly config: ConfigType<typeof authConfig>,
+    @Inject(authConfig.KEY) private readonly config: AuthSettings,
   ) {}
 
   /**

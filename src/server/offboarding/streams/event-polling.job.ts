@@ -5,11 +5,10 @@ import {
   type BeforeApplicationShutdown,
   type OnModuleInit,
 } from '@nestjs/common';
-import type { ConfigType } from '@nestjs/config';
 import { Interval } from '@nestjs/schedule';
 import { isUnavailable } from '../../../common/errors.js';
 import { Runtime } from '../../../common/runtime/runtime.js';
-import { providersConfig } from '../../config/providers.config.js';
+import { providersConfig, type ConfiguredProviders } from '../../config/providers.config.js';
 import { SignalStreamRepository } from '../../storage/repositories/signals/signal-stream.repository.js';
 import { StreamPollerService, type PolledStream } from './stream-poller.service.js';
 
@@ -43,7 +42,7 @@ export class EventPollingJob implements OnModuleInit, BeforeApplicationShutdown 
     private readonly poller: StreamPollerService,
     private readonly leases: SignalStreamRepository,
     private readonly runtime: Runtime,
-    @Inject(providersConfig.KEY) private readonly providers: ConfigType<typeof providersConfig>,
+    @Inject(providersConfig.KEY) private readonly providers: ConfiguredProviders,
   ) {
     this.replica = runtime.random.uuid();
   }

@@ -1,10 +1,9 @@
 import { Inject, Injectable, Logger, type BeforeApplicationShutdown } from '@nestjs/common';
-import type { ConfigType } from '@nestjs/config';
 import { Interval } from '@nestjs/schedule';
 import { isUnavailable } from '../../../common/errors.js';
 import { Clock } from '../../../common/runtime/clock.js';
 import type { SharedSignalsSettings } from '../../config/providers-file/provider-settings.js';
-import { providersConfig } from '../../config/providers.config.js';
+import { providersConfig, type ConfiguredProviders } from '../../config/providers.config.js';
 import { ProviderRegistry } from '../../providers/provider.registry.js';
 import { StreamRefusedError } from '../../providers/signals/stream-client.js';
 import {
@@ -30,7 +29,7 @@ export class StreamCheckJob implements BeforeApplicationShutdown {
     private readonly streams: SignalStreamRepository,
     private readonly losses: StreamLossService,
     private readonly clock: Clock,
-    @Inject(providersConfig.KEY) private readonly config: ConfigType<typeof providersConfig>,
+    @Inject(providersConfig.KEY) private readonly config: ConfiguredProviders,
   ) {}
 
   async beforeApplicationShutdown(): Promise<void> {

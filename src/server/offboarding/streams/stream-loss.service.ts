@@ -1,7 +1,6 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
-import type { ConfigType } from '@nestjs/config';
 import { Random } from '../../../common/runtime/random.js';
-import { providersConfig } from '../../config/providers.config.js';
+import { providersConfig, type ConfiguredProviders } from '../../config/providers.config.js';
 import { ProviderRegistry } from '../../providers/provider.registry.js';
 import { StreamConnector } from '../../providers/signals/stream-connector.js';
 import { IdentityDueRepository } from '../../storage/repositories/identity-due.repository.js';
@@ -22,7 +21,7 @@ export class StreamLossService {
     private readonly identities: IdentityDueRepository,
     private readonly rechecks: RecheckSignalsService,
     private readonly random: Random,
-    @Inject(providersConfig.KEY) private readonly config: ConfigType<typeof providersConfig>,
+    @Inject(providersConfig.KEY) private readonly config: ConfiguredProviders,
   ) {}
 
   /**

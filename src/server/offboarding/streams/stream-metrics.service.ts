@@ -1,7 +1,6 @@
 import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
-import type { ConfigType } from '@nestjs/config';
 import { Clock } from '../../../common/runtime/clock.js';
-import { providersConfig } from '../../config/providers.config.js';
+import { providersConfig, type ConfiguredProviders } from '../../config/providers.config.js';
 import { MetricsService } from '../../metrics/metrics.service.js';
 import {
   SignalStreamRepository,
@@ -17,7 +16,7 @@ export class StreamMetricsService implements OnModuleInit {
     private readonly received: ProviderSignalRepository,
     private readonly metrics: MetricsService,
     private readonly clock: Clock,
-    @Inject(providersConfig.KEY) private readonly config: ConfigType<typeof providersConfig>,
+    @Inject(providersConfig.KEY) private readonly config: ConfiguredProviders,
   ) {}
 
   onModuleInit(): void {

@@ -1,8 +1,7 @@
 import { Inject, Injectable, Logger, type OnModuleInit } from '@nestjs/common';
-import type { ConfigType } from '@nestjs/config';
 import { Interval } from '@nestjs/schedule';
 import { Timers } from '../../../common/runtime/timers.js';
-import { mtlsConfig } from '../../config/mtls.config.js';
+import { mtlsConfig, type MtlsSettings } from '../../config/mtls.config.js';
 import { certificateFiles, type LoadedFiles } from './certificate-files.js';
 
 const LOOK_EVERY_MS = 2000;
@@ -16,7 +15,7 @@ export class CertificateFilesService implements OnModuleInit {
   private looking: Promise<void> | null = null;
   private readonly files: ReturnType<typeof certificateFiles>;
 
-  constructor(@Inject(mtlsConfig.KEY) mtls: ConfigType<typeof mtlsConfig>, timers: Timers) {
+  constructor(@Inject(mtlsConfig.KEY) mtls: MtlsSettings, timers: Timers) {
     this.files = certificateFiles(
       mtls,
       () => timers.nextTurn(),

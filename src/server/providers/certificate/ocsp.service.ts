@@ -1,8 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { ConfigType } from '@nestjs/config';
 import { LRUCache } from 'lru-cache';
 import { Runtime } from '../../../common/runtime/runtime.js';
-import { mtlsConfig } from '../../config/mtls.config.js';
+import { mtlsConfig, type MtlsSettings } from '../../config/mtls.config.js';
 import type { RevocationReference } from '../../../core/policy/certificate/certificate-record.js';
 import {
   encodeOcspRequest,
@@ -35,7 +34,7 @@ export class OcspService {
   constructor(
     private readonly runtime: Runtime,
     private readonly connections: UpstreamConnectionsService,
-    @Inject(mtlsConfig.KEY) private readonly mtls: ConfigType<typeof mtlsConfig>,
+    @Inject(mtlsConfig.KEY) private readonly mtls: MtlsSettings,
   ) {}
 
   /** @param isFresh true if an answer of the cache is not enough */

@@ -1,10 +1,9 @@
 import { Inject, Injectable, Logger, type OnApplicationBootstrap } from '@nestjs/common';
-import type { ConfigType } from '@nestjs/config';
 import { Interval } from '@nestjs/schedule';
 import { LRUCache } from 'lru-cache';
 import { Runtime } from '../../../common/runtime/runtime.js';
 import { LogOnce } from '../../../common/log-once.js';
-import { mtlsConfig } from '../../config/mtls.config.js';
+import { mtlsConfig, type MtlsSettings } from '../../config/mtls.config.js';
 import {
   isBelieved,
   isInFuture,
@@ -78,7 +77,7 @@ export class RevocationListService implements OnApplicationBootstrap {
   constructor(
     private readonly runtime: Runtime,
     private readonly connections: UpstreamConnectionsService,
-    @Inject(mtlsConfig.KEY) private readonly mtls: ConfigType<typeof mtlsConfig>,
+    @Inject(mtlsConfig.KEY) private readonly mtls: MtlsSettings,
   ) {
     this.entries = new LRUCache({
       max: MAX_LISTS + mtls.crlUrls.length,

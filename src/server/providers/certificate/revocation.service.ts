@@ -1,7 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { ConfigType } from '@nestjs/config';
 import { Clock } from '../../../common/runtime/clock.js';
-import { mtlsConfig } from '../../config/mtls.config.js';
+import { mtlsConfig, type MtlsSettings } from '../../config/mtls.config.js';
 import type { RevocationReference } from '../../../core/policy/certificate/certificate-record.js';
 import type { ProviderVerdict } from '../../../core/policy/eligibility/offboarding.js';
 import { issuerKeysOf } from '../../../core/x509/certificate-reference.js';
@@ -40,7 +39,7 @@ export class RevocationService {
     private readonly lists: RevocationListService,
     private readonly responders: OcspService,
     private readonly clock: Clock,
-    @Inject(mtlsConfig.KEY) private readonly mtls: ConfigType<typeof mtlsConfig>,
+    @Inject(mtlsConfig.KEY) private readonly mtls: MtlsSettings,
   ) {}
 
   areConfigured(): boolean {

@@ -1,10 +1,9 @@
 import type { Server } from 'node:https';
 import type { SecureContextOptions } from 'node:tls';
 import { Inject, Injectable, Logger } from '@nestjs/common';
-import type { ConfigType } from '@nestjs/config';
 import { Interval } from '@nestjs/schedule';
-import { adminConfig, adminTlsFiles } from '../../config/admin.config.js';
-import { httpConfig, httpTlsFiles } from '../../config/http.config.js';
+import { adminConfig, type AdminSettings, adminTlsFiles } from '../../config/admin.config.js';
+import { httpConfig, type HttpSettings, httpTlsFiles } from '../../config/http.config.js';
 import { pollTlsFiles } from '../../config/tls/tls-files.js';
 
 const LOOK_EVERY_MS = 2000;
@@ -25,8 +24,8 @@ export class ServedCertificatesService {
   private readonly served = new Map<Port, ServedCertificate>();
 
   constructor(
-    @Inject(httpConfig.KEY) private readonly http: ConfigType<typeof httpConfig>,
-    @Inject(adminConfig.KEY) private readonly admin: ConfigType<typeof adminConfig>,
+    @Inject(httpConfig.KEY) private readonly http: HttpSettings,
+    @Inject(adminConfig.KEY) private readonly admin: AdminSettings,
   ) {}
 
   /**

@@ -1,8 +1,7 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
-import type { ConfigType } from '@nestjs/config';
 import { LRUCache } from 'lru-cache';
 import { AppError } from '../../../common/errors.js';
-import { encryptionConfig } from '../../config/encryption.config.js';
+import { encryptionConfig, type EncryptionSettings } from '../../config/encryption.config.js';
 import type { Content } from '../../../core/protocol/content.js';
 import { SealedBoxService } from './sealed-box.service.js';
 
@@ -36,7 +35,7 @@ export class ContentAtRestService {
 
   constructor(
     private readonly box: SealedBoxService,
-    @Inject(encryptionConfig.KEY) private readonly config: ConfigType<typeof encryptionConfig>,
+    @Inject(encryptionConfig.KEY) private readonly config: EncryptionSettings,
   ) {}
 
   /** @param part the connected service of credentials, or the id of a request; none for settings */

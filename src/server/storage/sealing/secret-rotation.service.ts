@@ -1,10 +1,9 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { ConfigType } from '@nestjs/config';
 import { Interval } from '@nestjs/schedule';
 import { Clock } from '../../../common/runtime/clock.js';
 import { readSecretValue } from '../../config/read-environment.js';
 import { SecretFile } from '../../config/environment/secret-file.js';
-import { storageConfig } from '../../config/storage.config.js';
+import { storageConfig, type StorageSettings } from '../../config/storage.config.js';
 import { DatabaseAccessService } from '../database-access.service.js';
 import { checkMasterSecret, masterSecretPath, MasterKeys } from './master-keys.js';
 
@@ -19,7 +18,7 @@ export class SecretRotationService {
   private inUse: string;
 
   constructor(
-    @Inject(storageConfig.KEY) storage: ConfigType<typeof storageConfig>,
+    @Inject(storageConfig.KEY) storage: StorageSettings,
     private readonly access: DatabaseAccessService,
     private readonly masterKeys: MasterKeys,
     clock: Clock,
