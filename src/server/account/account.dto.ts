@@ -1,7 +1,14 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
 import { IsIn, IsInt, Max, Min, ValidateBy } from 'class-validator';
-import { ApiList, ApiOptional, ApiTextOrNull, ApiTimeOrNull } from '../http/route-docs.js';
+import {
+  ApiList,
+  ApiOptional,
+  ApiTextOrNull,
+  ApiTime,
+  ApiTimeOrNull,
+  Described,
+} from '../http/route-docs.js';
 import { OpaqueJson } from '../http/request-validation.pipe.js';
 import type { EligibilityStatus } from '../../core/policy/eligibility/eligibility.js';
 import type { AccountMode, KeyMode } from '../../core/policy/operator-policy.js';
@@ -75,12 +82,12 @@ class IdentityDto {
   @ApiProperty() provider!: string;
   @ApiTextOrNull() login!: string | null;
   @ApiProperty() eligibility!: EligibilityDto;
-  @ApiProperty({ description: 'Unix milliseconds.' }) connectedAt!: number;
+  @ApiTime() connectedAt!: number;
 }
 
 export class AccountProfileDto {
   @ApiProperty() id!: string;
-  @ApiProperty({ description: 'Unix milliseconds.' }) createdAt!: number;
+  @ApiTime() createdAt!: number;
   @ApiProperty({ enum: ['keyed', 'keyless'] }) keyMode!: KeyMode;
   @ApiProperty({ enum: MODES }) encryptionMode!: AccountMode;
   @ApiList(IdentityDto) identities!: readonly IdentityDto[];
@@ -89,7 +96,7 @@ export class AccountProfileDto {
 export class SettingsDto {
   @ApiTextOrNull('Encrypted by the client.') settings!: string | null;
 
-  @ApiProperty({ description: '0 = never written.' }) settingsVersion!: number;
+  @Described('0 = never written.') settingsVersion!: number;
 }
 
 export class WriteSettingsDto {
@@ -120,7 +127,7 @@ export class SettingsWrittenDto extends WrittenDto {
 
 export class SettingsV2Dto {
   @ApiContentOrNull() content!: Content | null;
-  @ApiProperty({ description: '0 = never written.' }) version!: number;
+  @Described('0 = never written.') version!: number;
 }
 
 export class WriteSettingsV2Dto {
@@ -138,7 +145,7 @@ export class SettingsV2WrittenDto extends WrittenDto {
 export class CredentialDto {
   @ApiProperty() service!: string;
   @ApiContent() content!: Content;
-  @ApiProperty({ description: 'Unix milliseconds.' }) updatedAt!: number;
+  @ApiTime() updatedAt!: number;
 }
 
 export class CredentialListDto {
@@ -153,7 +160,7 @@ export class PutCredentialDto {
 
 export class EncryptionDto {
   @ApiProperty({ enum: MODES }) mode!: AccountMode;
-  @ApiProperty({ description: 'Unix milliseconds.' }) updatedAt!: number;
+  @ApiTime() updatedAt!: number;
 }
 
 export class ChangeEncryptionDto {

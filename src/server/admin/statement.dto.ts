@@ -1,4 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
+import { Described } from '../http/route-docs.js';
 import type { Parameter, Statement } from '../../core/policy/messages/statement.js';
 
 const TEXTS = { type: 'array', items: { type: 'string' } } as const;
@@ -6,7 +7,7 @@ const VALUES = ['string', 'number', 'boolean'] as const;
 
 /** A sentence that programs can show in another language. */
 export class StatementDto implements Statement {
-  @ApiProperty({ description: 'For programs.' }) code!: string;
+  @Described('For programs.') code!: string;
 
   @ApiProperty({
     type: 'object',
@@ -15,5 +16,5 @@ export class StatementDto implements Statement {
   })
   params!: Readonly<Record<string, Parameter>>;
 
-  @ApiProperty({ description: 'For a person, in English.' }) message!: string;
+  @Described('For a person, in English.') message!: string;
 }

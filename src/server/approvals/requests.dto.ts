@@ -12,7 +12,14 @@ import {
   ValidateBy,
 } from 'class-validator';
 import { Transform } from 'class-transformer';
-import { ApiList, ApiOptional, ApiTextOrNull } from '../http/route-docs.js';
+import {
+  ApiList,
+  ApiOptional,
+  ApiTextOrNull,
+  ApiTime,
+  ApiTimeOrNull,
+  Described,
+} from '../http/route-docs.js';
 import { OpaqueJson } from '../http/request-validation.pipe.js';
 import { isStorableText } from '../../core/protocol/content.js';
 import type { RequestState } from '../storage/repositories/approvals/agent-request.repository.js';
@@ -26,7 +33,6 @@ const MAX_SEALED_LENGTH = 90_000;
 const MAX_CONTENT_BYTES = 64 * 1024;
 const STATES: readonly RequestState[] = ['open', 'answered', 'withdrawn', 'expired'];
 
-const UNIX_MS = 'Unix milliseconds.';
 const SEALED = 'Sealed by the client; opaque to the server.';
 
 /** Sealed text: a version and base64url, without white space. */
@@ -66,7 +72,7 @@ export class NewRequestDto {
   @IsPlainContent()
   content?: unknown;
 
-  @ApiOptional(`${UNIX_MS} Ten minutes from now by default, and at most a day.`)
+  @ApiOptional('Unix milliseconds. Ten minutes from now by default, and at most a day.')
   @IsOptional()
   @Min(0)
   @IsInt()
@@ -76,19 +82,16 @@ export class NewRequestDto {
 export class RequestDto {
   @ApiProperty() id!: string;
   @ApiProperty({ enum: STATES }) state!: RequestState;
-  @ApiProperty({ description: UNIX_MS }) createdAt!: number;
-  @ApiProperty({ description: UNIX_MS }) expiresAt!: number;
-
-  @ApiProperty({ nullable: true, type: Number, description: `${UNIX_MS} null = open.` })
-  closedAt!: number | null;
-
-  @ApiProperty({ description: 'The session that asked.' }) sessionId!: string;
+  @ApiTime() createdAt!: number;
+  @ApiTime() expiresAt!: number;
+  @ApiTimeOrNull('Unix milliseconds. null = open.') closedAt!: number | null;
+  @Described('The session that asked.') sessionId!: string;
 }
 
 class AnswerDto {
-  @ApiProperty({ description: 'The session that answered.' }) sessionId!: string;
+  @Described('The session that answered.') sessionId!: string;
   @ApiTextOrNull() sessionName!: string | null;
-  @ApiProperty({ description: UNIX_MS }) answeredAt!: number;
+  @ApiTime() answeredAt!: number;
   @ApiOptional(SEALED) sealed?: string;
 
   @ApiProperty({ required: false, enum: [true], description: 'A denial without a key.' })
@@ -106,10 +109,10 @@ export class AnsweredRequestDto extends RequestDto {
 
 class RequestSummaryDto {
   @ApiProperty() id!: string;
-  @ApiProperty({ description: UNIX_MS }) createdAt!: number;
-  @ApiProperty({ description: UNIX_MS }) expiresAt!: number;
-  @ApiProperty({ description: 'The session that asked.' }) sessionId!: string;
-  @ApiProperty({ description: 'Number of its answers.' }) answers!: number;
+  @ApiTime() createdAt!: number;
+  @ApiTime() expiresAt!: number;
+  @Described('The session that asked.') sessionId!: string;
+  @Described('Number of its answers.') answers!: number;
 }
 
 export class RequestListDto {

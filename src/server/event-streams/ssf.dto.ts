@@ -11,7 +11,7 @@ import {
   Min,
 } from 'class-validator';
 import { OptionalText } from '../http/text-field.js';
-import { ApiList, ApiOptional } from '../http/route-docs.js';
+import { ApiList, ApiOptional, Described } from '../http/route-docs.js';
 
 export const POLL_DELIVERY = 'urn:ietf:rfc:8936';
 const MAX_TEXT = 256;
@@ -61,13 +61,13 @@ export class NewStreamDto {
 export class StreamDto {
   @ApiProperty() stream_id!: string;
   @ApiProperty() iss!: string;
-  @ApiProperty({ description: 'The `resource` of the backend.' }) aud!: string;
+  @Described('The `resource` of the backend.') aud!: string;
   @ApiProperty({ type: DeliveryDto }) delivery!: DeliveryDto;
   @ApiList(String) events_supported!: string[];
   @ApiList(String) events_requested!: string[];
   @ApiList(String) events_delivered!: string[];
-  @ApiProperty({ description: 'Seconds.' }) min_verification_interval!: number;
-  @ApiProperty({ description: 'Seconds without a poll after which the stream is removed.' })
+  @Described('Seconds.') min_verification_interval!: number;
+  @Described('Seconds without a poll after which the stream is removed.')
   inactivity_timeout!: number;
 
   @ApiOptional() description?: string;

@@ -2,6 +2,10 @@ import { applyDecorators, HttpCode, type Type } from '@nestjs/common';
 import { ApiOperation, ApiProperty, ApiResponse, getSchemaPath } from '@nestjs/swagger';
 import { ERRORS, type ErrorCode } from '../../common/errors.js';
 
+export const Described = (description: string): PropertyDecorator => ApiProperty({ description });
+
+export const ApiTime = (): PropertyDecorator => Described('Unix milliseconds.');
+
 /** A text that may be missing from what is stored. */
 export const ApiTextOrNull = (description?: string): PropertyDecorator =>
   ApiProperty({ nullable: true, type: String, ...(description !== undefined && { description }) });

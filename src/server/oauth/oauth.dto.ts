@@ -1,5 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { Equals, IsOptional, IsString, ValidateIf } from 'class-validator';
+import { Described } from '../http/route-docs.js';
 import { OptionalText, Text } from '../http/text-field.js';
 
 export const EXCHANGE = 'urn:ietf:params:oauth:grant-type:token-exchange';
@@ -97,7 +98,7 @@ export class TokenDto {
   issued_token_type?: string;
 
   @ApiProperty({ enum: ['Bearer'] }) token_type!: string;
-  @ApiProperty({ description: 'Seconds.' }) expires_in!: number;
+  @Described('Seconds.') expires_in!: number;
   @ApiProperty({ required: false, description: 'Of a client or a program.' }) scope?: string;
   @ApiProperty({ required: false, description: 'Of a program.' }) refresh_token?: string;
 }

@@ -11,33 +11,32 @@ import {
   Min,
 } from 'class-validator';
 import { Text } from '../http/text-field.js';
-import { ApiTextOrNull } from '../http/route-docs.js';
+import { ApiTextOrNull, ApiTime, Described } from '../http/route-docs.js';
 
 export class ProgramDto {
-  @ApiProperty({ description: 'Client id.' }) id!: string;
-  @ApiProperty({ description: 'As the program names itself, which proves nothing.' })
-  name!: string;
+  @Described('Client id.') id!: string;
+  @Described('As the program names itself, which proves nothing.') name!: string;
 }
 
 export class ProgramResourceDto {
-  @ApiProperty({ description: 'Client id of the backend.' }) id!: string;
+  @Described('Client id of the backend.') id!: string;
   @ApiProperty() name!: string;
 }
 
 export class ProgramScopeDto {
   @ApiProperty() id!: string;
-  @ApiProperty({ description: 'In words, as the operator configured them.' }) text!: string;
+  @Described('In words, as the operator configured them.') text!: string;
   @ApiProperty({ type: [String], description: 'Scopes without which it means nothing.' })
   requires!: string[];
 }
 
 export class AuthorizationRequestDto {
   @ApiProperty({ type: ProgramDto }) client!: ProgramDto;
-  @ApiProperty({ description: 'The code is sent there.' }) redirectUri!: string;
+  @Described('The code is sent there.') redirectUri!: string;
   @ApiProperty({ type: ProgramResourceDto }) resource!: ProgramResourceDto;
   @ApiProperty({ type: [ProgramScopeDto] }) scopes!: ProgramScopeDto[];
-  @ApiProperty({ description: 'End of the request, Unix milliseconds.' }) expiresAt!: number;
-  @ApiProperty({ description: 'End of the access, Unix milliseconds.' }) grantExpiresAt!: number;
+  @Described('End of the request, Unix milliseconds.') expiresAt!: number;
+  @Described('End of the access, Unix milliseconds.') grantExpiresAt!: number;
 }
 
 /** Repeats what was shown. */
@@ -57,8 +56,7 @@ export class ApprovalDto {
 }
 
 export class RedirectDto {
-  @ApiProperty({ description: "The program's address with the answer: go there." })
-  redirectTo!: string;
+  @Described("The program's address with the answer: go there.") redirectTo!: string;
 }
 
 export class GrantDto {
@@ -70,11 +68,11 @@ export class GrantDto {
   @ApiProperty({ type: ProgramResourceDto }) resource!: ProgramResourceDto;
   @ApiProperty({ type: [ProgramScopeDto] }) scopes!: ProgramScopeDto[];
   @ApiProperty({ enum: ['code', 'file'] }) kind!: 'code' | 'file';
-  @ApiProperty({ description: 'The method of the login that approved it.' }) method!: string;
-  @ApiProperty({ description: 'Unix milliseconds.' }) createdAt!: number;
-  @ApiProperty({ description: 'Its last token, Unix milliseconds.' }) lastUsedAt!: number;
+  @Described('The method of the login that approved it.') method!: string;
+  @ApiTime() createdAt!: number;
+  @Described('Its last token, Unix milliseconds.') lastUsedAt!: number;
   @ApiTextOrNull('The address that asked for its last token.') lastAddress!: string | null;
-  @ApiProperty({ description: 'Unix milliseconds.' }) expiresAt!: number;
+  @ApiTime() expiresAt!: number;
 }
 
 export class GrantListDto {
@@ -84,7 +82,7 @@ export class GrantListDto {
 const LONGEST_SECONDS = 31_536_000;
 
 export class NewProgramFileDto {
-  @ApiProperty({ description: 'Name of the program, 1 to 64 printable characters.' })
+  @Described('Name of the program, 1 to 64 printable characters.')
   @Matches(/^[\p{L}\p{M}\p{N}\p{P}\p{S} ]{1,64}$/u, {
     message: 'name must be 1 to 64 printable characters',
   })
@@ -120,15 +118,13 @@ export class NewProgramFileDto {
 
 export class ProgramFileDto {
   @ApiProperty() id!: string;
-  @ApiProperty({ description: 'For the token endpoint, with the refresh token.' })
-  clientId!: string;
-
-  @ApiProperty({ description: 'Shown once.' }) refreshToken!: string;
+  @Described('For the token endpoint, with the refresh token.') clientId!: string;
+  @Described('Shown once.') refreshToken!: string;
   @ApiProperty({ type: ProgramResourceDto }) resource!: ProgramResourceDto;
   @ApiProperty({ type: [ProgramScopeDto], description: 'All that it may do.' })
   scopes!: ProgramScopeDto[];
 
-  @ApiProperty({ description: 'Unix milliseconds.' }) expiresAt!: number;
+  @ApiTime() expiresAt!: number;
 }
 
 export class RevocationForm {

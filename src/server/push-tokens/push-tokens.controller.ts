@@ -3,13 +3,21 @@ import { ApiProperty, ApiTags } from '@nestjs/swagger';
 import { IsOptional, IsString, Matches, MaxLength } from 'class-validator';
 import type { Access } from '../auth/auth.service.js';
 import { Caller } from '../auth/route-access.js';
-import { Answers, ApiList, ApiTextOrNull, SuccessDto, Summary } from '../http/route-docs.js';
+import {
+  Answers,
+  ApiList,
+  ApiTextOrNull,
+  ApiTime,
+  Described,
+  SuccessDto,
+  Summary,
+} from '../http/route-docs.js';
 import { PushTokensService } from './push-tokens.service.js';
 
 const LINE = /^[^\p{C}\p{Zl}\p{Zp}]+$/u;
 
 class SavePushTokenDto {
-  @ApiProperty({ description: '1 to 1024 printable characters.' })
+  @Described('1 to 1024 printable characters.')
   @Matches(LINE, { message: 'token must be 1 to 1024 printable characters' })
   @MaxLength(1024)
   @IsString()
@@ -54,8 +62,8 @@ class PushTokenDto {
   @ApiTextOrNull() clientServerUrl!: string | null;
   @ApiTextOrNull() name!: string | null;
   @ApiTextOrNull() platform!: string | null;
-  @ApiProperty({ description: 'Unix milliseconds.' }) createdAt!: number;
-  @ApiProperty({ description: 'Unix milliseconds.' }) updatedAt!: number;
+  @ApiTime() createdAt!: number;
+  @ApiTime() updatedAt!: number;
 }
 
 class PushTokenListDto {

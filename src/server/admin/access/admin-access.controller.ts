@@ -2,7 +2,7 @@ import { Controller, Get, HttpCode, Post, Req, Res } from '@nestjs/common';
 import { ApiProperty, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ChangesState } from '../../http/request-rules.js';
-import { Answers, Refuses, SuccessDto, Summary } from '../../http/route-docs.js';
+import { Answers, Described, Refuses, SuccessDto, Summary } from '../../http/route-docs.js';
 import {
   Admin,
   ADMIN_ROLES,
@@ -15,7 +15,7 @@ import { AdminLoginService } from './admin-login.service.js';
 import { AdminSessionsService } from './admin-sessions.service.js';
 
 class AdminCallerDto {
-  @ApiProperty({ description: 'The name in the audit trail.' }) name!: string;
+  @Described('The name in the audit trail.') name!: string;
   @ApiProperty({ enum: ADMIN_ROLES }) role!: AdminRole;
   @ApiProperty({ enum: ['token', 'certificate', 'login'] }) method!: AdminCaller['method'];
 }

@@ -1,6 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { IsIn, IsOptional, IsString, Length, Matches } from 'class-validator';
-import { ApiList, ApiOptional, ApiTextOrNull, ApiTimeOrNull } from '../../http/route-docs.js';
+import { ApiList, ApiOptional, ApiTextOrNull, ApiTime, ApiTimeOrNull, Described } from '../../http/route-docs.js';
 import { SessionClientDto } from '../../auth/sessions/sessions.dto.js';
 import { PageDto, PageQueryDto } from '../page.dto.js';
 import { StatementDto } from '../statement.dto.js';
@@ -12,8 +12,6 @@ import {
 } from '../../storage/repositories/account-search.repository.js';
 import { AdministeredProgramDto } from './admin-programs.dto.js';
 import { Line } from '../../http/text-field.js';
-
-const TIME = 'Unix milliseconds.';
 
 export class AccountQueryDto extends PageQueryDto {
   @ApiOptional(
@@ -47,50 +45,43 @@ export class ReasonDto {
 
 export class AdminIdentityDto {
   @ApiProperty() provider!: string;
-  @ApiProperty({ description: 'The identifier at the provider.' }) subject!: string;
+  @Described('The identifier at the provider.') subject!: string;
   @ApiTextOrNull() login!: string | null;
   @ApiTextOrNull() email!: string | null;
-  @ApiProperty({ description: TIME }) connectedAt!: number;
+  @ApiTime() connectedAt!: number;
   @ApiProperty({ enum: ['unknown', 'eligible', 'ineligible'] }) status!: EligibilityStatus;
   @ApiTextOrNull() reason!: string | null;
   @ApiTimeOrNull('Of the last definite answer.') checkedAt!: number | null;
   @ApiTimeOrNull() nextCheckAt!: number | null;
-  @ApiProperty({ description: 'Checks without an answer since then.' }) failures!: number;
+  @Described('Checks without an answer since then.') failures!: number;
 }
 
 class AccountFactsDto {
   @ApiProperty() id!: string;
-  @ApiProperty({ description: TIME }) createdAt!: number;
+  @ApiTime() createdAt!: number;
   @ApiProperty({ enum: ['active', 'disabled'] }) state!: 'active' | 'disabled';
   @ApiTimeOrNull() disabledAt!: number | null;
   @ApiProperty({ enum: ['keyed', 'keyless'] }) keyMode!: KeyMode;
   @ApiProperty({ enum: ['e2ee', 'plain'] }) encryptionMode!: AccountMode;
   @ApiList(AdminIdentityDto) identities!: readonly AdminIdentityDto[];
-
-  @ApiProperty({ description: 'The newest use of a session, right to five minutes.' })
-  lastSeenAt!: number;
+  @Described('The newest use of a session, right to five minutes.') lastSeenAt!: number;
 }
 
 export class ListedAccountDto extends AccountFactsDto {
-  @ApiProperty({ description: 'How many sessions are live.' }) sessions!: number;
+  @Described('How many sessions are live.') sessions!: number;
 }
 
 export class AccountPageDto extends PageDto {
   @ApiList(ListedAccountDto, 'The last seen ones first.') accounts!: readonly ListedAccountDto[];
-
-  @ApiProperty({ description: 'How many match, on all pages; 100001 = more than 100000.' })
-  total!: number;
+  @Described('How many match, on all pages; 100001 = more than 100000.') total!: number;
 }
 
 export class AdminSessionDto {
   @ApiProperty() id!: string;
-  @ApiProperty({ description: TIME }) createdAt!: number;
-  @ApiProperty({ description: 'Right to five minutes.' }) lastSeenAt!: number;
-  @ApiProperty({ description: TIME }) expiresAt!: number;
-
-  @ApiProperty({ description: "`key_challenge`, `mtls`, `device` or a provider's id." })
-  method!: string;
-
+  @ApiTime() createdAt!: number;
+  @Described('Right to five minutes.') lastSeenAt!: number;
+  @ApiTime() expiresAt!: number;
+  @Described("`key_challenge`, `mtls`, `device` or a provider's id.") method!: string;
   @ApiProperty() client!: SessionClientDto;
   @ApiTextOrNull() address!: string | null;
 }
@@ -135,15 +126,13 @@ class ExplainedResourceServerDto {
   @ApiProperty() id!: string;
   @ApiProperty() name!: string;
   @ApiProperty() resource!: string;
-  @ApiProperty({ description: 'Whether sessions of the account get its tokens.' })
-  isAllowed!: boolean;
-
+  @Described('Whether sessions of the account get its tokens.') isAllowed!: boolean;
   @ApiTextOrNull('The code of the refusal.') code!: string | null;
 
   @ApiTextOrNull('The provider that the refusal is about.') provider!: string | null;
 
   @ApiProperty() sentence!: string;
-  @ApiProperty({ description: 'The same sentence, to translate.' }) statement!: StatementDto;
+  @Described('The same sentence, to translate.') statement!: StatementDto;
 }
 
 export class AccountExplanationDto {
@@ -183,7 +172,5 @@ export class AdministeredAccountDto extends AccountFactsDto {
 
 export class ActAnswerDto {
   @ApiProperty({ enum: [true] }) success!: true;
-
-  @ApiProperty({ description: 'false = it was so already, and the audit trail has no new event.' })
-  changed!: boolean;
+  @Described('false = it was so already, and the audit trail has no new event.') changed!: boolean;
 }

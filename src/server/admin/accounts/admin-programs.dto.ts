@@ -1,20 +1,19 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { ApiList, ApiTextOrNull } from '../../http/route-docs.js';
+import { ApiList, ApiTextOrNull, ApiTime, Described } from '../../http/route-docs.js';
 
 class AdministeredClientDto {
-  @ApiProperty({ description: 'Client id.' }) id!: string;
-  @ApiProperty({ description: 'As the program named itself, which proves nothing.' })
-  name!: string;
+  @Described('Client id.') id!: string;
+  @Described('As the program named itself, which proves nothing.') name!: string;
 }
 
 class AdministeredResourceDto {
-  @ApiProperty({ description: 'Client id of the backend.' }) id!: string;
+  @Described('Client id of the backend.') id!: string;
   @ApiProperty() name!: string;
 }
 
 class AdministeredScopeDto {
   @ApiProperty() id!: string;
-  @ApiProperty({ description: 'In words, as the operator configured them.' }) text!: string;
+  @Described('In words, as the operator configured them.') text!: string;
 }
 
 export class AdministeredProgramDto {
@@ -26,11 +25,11 @@ export class AdministeredProgramDto {
   @ApiProperty() resource!: AdministeredResourceDto;
   @ApiList(AdministeredScopeDto) scopes!: readonly AdministeredScopeDto[];
   @ApiProperty({ enum: ['code', 'file'] }) kind!: 'code' | 'file';
-  @ApiProperty({ description: 'The method of the login that approved it.' }) method!: string;
-  @ApiProperty({ description: 'Unix milliseconds.' }) createdAt!: number;
-  @ApiProperty({ description: 'Its last token, Unix milliseconds.' }) lastUsedAt!: number;
+  @Described('The method of the login that approved it.') method!: string;
+  @ApiTime() createdAt!: number;
+  @Described('Its last token, Unix milliseconds.') lastUsedAt!: number;
   @ApiTextOrNull('The address that asked for its last token.') lastAddress!: string | null;
-  @ApiProperty({ description: 'Unix milliseconds.' }) expiresAt!: number;
+  @ApiTime() expiresAt!: number;
 }
 
 export class AdministeredProgramListDto {

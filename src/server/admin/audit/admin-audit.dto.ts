@@ -1,7 +1,7 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { IsIn, IsOptional, IsUUID } from 'class-validator';
 import { Line, OptionalNumber, OptionalText } from '../../http/text-field.js';
-import { ApiList, ApiOptional, ApiTextOrNull } from '../../http/route-docs.js';
+import { ApiList, ApiOptional, ApiTextOrNull, ApiTime, Described } from '../../http/route-docs.js';
 import { AUDIT_KINDS, type AuditKind } from '../../../core/policy/audit-event.js';
 import { AUDIT_ORDERS, type AuditOrder } from '../../storage/repositories/audit.repository.js';
 
@@ -59,12 +59,9 @@ export class AuditQueryDto {
 
 export class AuditEventDto {
   @ApiProperty() id!: string;
-  @ApiProperty({ description: 'Unix milliseconds.' }) at!: number;
+  @ApiTime() at!: number;
   @ApiProperty({ enum: AUDIT_KINDS }) kind!: AuditKind;
-
-  @ApiProperty({ description: '`user`, `system`, `provider`, or the name of an operator.' })
-  actor!: string;
-
+  @Described('`user`, `system`, `provider`, or the name of an operator.') actor!: string;
   @ApiTextOrNull() accountId!: string | null;
 
   @ApiOptional('Name of the account now: an e-mail address or a login of its identities.')

@@ -1,11 +1,15 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { IsOptional } from 'class-validator';
-import { ApiList, ApiTextOrNull, ApiTimeOrNull } from '../../http/route-docs.js';
+import {
+  ApiList,
+  ApiTextOrNull,
+  ApiTime,
+  ApiTimeOrNull,
+  Described,
+} from '../../http/route-docs.js';
 import { INVITATION_LIMITS } from '../../../core/policy/flow/code-limits.js';
 import { PageDto } from '../page.dto.js';
 import { Line, WholeNumber } from '../../http/text-field.js';
-
-const TIME = 'Unix milliseconds.';
 
 export class NewInvitationDto {
   @WholeNumber(1, INVITATION_LIMITS.uses, 'Accounts it can make.') uses!: number;
@@ -28,7 +32,7 @@ export class NewInvitationDto {
 
 export class CreatedInvitationDto {
   @ApiProperty() id!: string;
-  @ApiProperty({ description: 'Shown once: only its hash is stored.' }) code!: string;
+  @Described('Shown once: only its hash is stored.') code!: string;
 
   @ApiTextOrNull(
     'The account page with the code in the fragment; null without SERVICE_PUBLIC_URL or an account page.',
@@ -39,14 +43,11 @@ export class CreatedInvitationDto {
 export class InvitationDto {
   @ApiProperty() id!: string;
   @ApiTextOrNull() note!: string | null;
-  @ApiProperty({ description: 'Accounts it can make.' }) uses!: number;
-
-  @ApiProperty({ description: 'Accounts it made; those that were deleted count.' })
-  used!: number;
-
-  @ApiProperty({ description: 'The administrator who made it.' }) createdBy!: string;
-  @ApiProperty({ description: TIME }) createdAt!: number;
-  @ApiProperty({ description: TIME }) expiresAt!: number;
+  @Described('Accounts it can make.') uses!: number;
+  @Described('Accounts it made; those that were deleted count.') used!: number;
+  @Described('The administrator who made it.') createdBy!: string;
+  @ApiTime() createdAt!: number;
+  @ApiTime() expiresAt!: number;
   @ApiTimeOrNull() revokedAt!: number | null;
 }
 
@@ -54,8 +55,6 @@ export class InvitationPageDto extends PageDto {
   @ApiList(InvitationDto, 'Newest first; those that expired are deleted.')
   invitations!: readonly InvitationDto[];
 
-  @ApiProperty({
-    description: 'Whether device keys sign up with them (AUTH_SIGNUP_INVITATIONS_ENABLED).',
-  })
+  @Described('Whether device keys sign up with them (AUTH_SIGNUP_INVITATIONS_ENABLED).')
   areAccepted!: boolean;
 }

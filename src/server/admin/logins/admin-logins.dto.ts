@@ -1,6 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { IsIn, IsOptional } from 'class-validator';
-import { ApiList } from '../../http/route-docs.js';
+import { ApiList, Described } from '../../http/route-docs.js';
 
 const LOGIN_PERIODS = ['day', 'week'] as const;
 
@@ -14,13 +14,13 @@ export class LoginCountsQueryDto {
 }
 
 class LoginBucketDto {
-  @ApiProperty({ description: 'Its first moment, Unix milliseconds.' }) at!: number;
+  @Described('Its first moment, Unix milliseconds.') at!: number;
   @ApiProperty() logins!: number;
-  @ApiProperty({ description: 'Logins that were refused.' }) refusals!: number;
+  @Described('Logins that were refused.') refusals!: number;
 }
 
 export class LoginCountsDto {
-  @ApiProperty({ description: 'Length of a bucket, in milliseconds.' }) bucketMs!: number;
+  @Described('Length of a bucket, in milliseconds.') bucketMs!: number;
 
   @ApiList(LoginBucketDto, 'Oldest first; the last one has not ended.')
   buckets!: readonly LoginBucketDto[];

@@ -3,7 +3,7 @@ import { IsObject } from 'class-validator';
 import { OpaqueJson } from '../../http/request-validation.pipe.js';
 import { StatementDto } from '../statement.dto.js';
 import type { LockoutFinding } from '../../../core/policy/findings/lockout.js';
-import { ApiList } from '../../http/route-docs.js';
+import { ApiList, Described } from '../../http/route-docs.js';
 
 export class FindingDto extends StatementDto {
   @ApiProperty({ enum: ['error', 'warning', 'notice'] }) severity!: LockoutFinding['severity'];
@@ -19,9 +19,8 @@ export class AdminPolicyDto {
 
 class PresentVariableDto {
   @ApiProperty() name!: string;
-  @ApiProperty({ description: 'As text, as the environment has it or would have it.' })
-  value!: string;
-  @ApiProperty({ description: 'False: the value is the default.' }) isSet!: boolean;
+  @Described('As text, as the environment has it or would have it.') value!: string;
+  @Described('False: the value is the default.') isSet!: boolean;
 }
 
 export class PresentVariablesDto {
@@ -43,25 +42,23 @@ export class PlanRequestDto {
 
 class PlannedResourceServerDto {
   @ApiProperty() id!: string;
-  @ApiProperty({ description: 'Accounts whose sessions would lose its tokens.' }) lose!: number;
-  @ApiProperty({ description: 'Accounts whose sessions would get its tokens.' }) gain!: number;
-  @ApiProperty({ description: 'Unknown until the provider is asked.' }) unknown!: number;
+  @Described('Accounts whose sessions would lose its tokens.') lose!: number;
+  @Described('Accounts whose sessions would get its tokens.') gain!: number;
+  @Described('Unknown until the provider is asked.') unknown!: number;
 }
 
 export class PlanDto {
-  @ApiProperty({ description: 'How many accounts were judged.' }) accounts!: number;
+  @Described('How many accounts were judged.') accounts!: number;
 
-  @ApiProperty({ description: 'All accounts; an estimate above 100000.' }) total!: number;
+  @Described('All accounts; an estimate above 100000.') total!: number;
 
-  @ApiProperty({ description: 'Whether the accounts that were judged are a random sample of all.' })
+  @Described('Whether the accounts that were judged are a random sample of all.')
   isSample!: boolean;
 
-  @ApiProperty({ description: 'Would lose access.' }) lose!: number;
-  @ApiProperty({ description: 'Would get access.' }) gain!: number;
+  @Described('Would lose access.') lose!: number;
+  @Described('Would get access.') gain!: number;
 
-  @ApiProperty({
-    description: 'Unknown until the provider is asked: they are checked after the change.',
-  })
+  @Described('Unknown until the provider is asked: they are checked after the change.')
   unknown!: number;
 
   @ApiList(String, 'Ids of some that would lose access.') losing!: readonly string[];
@@ -79,5 +76,5 @@ export class PlanDto {
   @ApiList(PlannedResourceServerDto, 'The backends of the present and of the changed policy.')
   resourceServers!: readonly PlannedResourceServerDto[];
 
-  @ApiProperty({ description: 'The changed policy.' }) policy!: AdminPolicyDto;
+  @Described('The changed policy.') policy!: AdminPolicyDto;
 }

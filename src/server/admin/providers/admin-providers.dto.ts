@@ -1,15 +1,21 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { ApiList, ApiTextOrNull, ApiTimeOrNull } from '../../http/route-docs.js';
+import {
+  ApiList,
+  ApiTextOrNull,
+  ApiTime,
+  ApiTimeOrNull,
+  Described,
+} from '../../http/route-docs.js';
 
 class ProviderFailureDto {
-  @ApiProperty({ description: 'Unix milliseconds.' }) at!: number;
-  @ApiProperty({ description: 'As in the metric `provider_failures_total`.' }) cause!: string;
+  @ApiTime() at!: number;
+  @Described('As in the metric `provider_failures_total`.') cause!: string;
   @ApiTextOrNull('An error code.') detail!: string | null;
 }
 
 class CheckCountsDto {
-  @ApiProperty({ description: 'Identities that are due for a re-check.' }) due!: number;
-  @ApiProperty({ description: 'Those that are due for more than a minute.' }) overdue!: number;
+  @Described('Identities that are due for a re-check.') due!: number;
+  @Described('Those that are due for more than a minute.') overdue!: number;
   @ApiTimeOrNull() oldestDueAt!: number | null;
 
   @ApiProperty({
@@ -41,21 +47,16 @@ export class AdminProvidersDto {
 }
 
 class CountedAccountsDto {
-  @ApiProperty({ description: 'An estimate above 100000.' }) total!: number;
-  @ApiProperty({ description: '100001 = more than 100000.' }) disabled!: number;
-
-  @ApiProperty({ description: 'With an identity that is refused; 100001 = more than 100000.' })
-  ineligible!: number;
+  @Described('An estimate above 100000.') total!: number;
+  @Described('100001 = more than 100000.') disabled!: number;
+  @Described('With an identity that is refused; 100001 = more than 100000.') ineligible!: number;
 }
 
 class CountedRequestsDto {
-  @ApiProperty({ description: 'Open now; 100001 = more than 100000, as in the others together.' })
-  waiting!: number;
-
-  @ApiProperty({ description: 'Closed with an answer within the last hour.' }) answered!: number;
-  @ApiProperty({ description: 'Withdrawn within the last hour.' }) withdrawn!: number;
-  @ApiProperty({ description: 'Without an answer in time, within the last hour.' })
-  expired!: number;
+  @Described('Open now; 100001 = more than 100000, as in the others together.') waiting!: number;
+  @Described('Closed with an answer within the last hour.') answered!: number;
+  @Described('Withdrawn within the last hour.') withdrawn!: number;
+  @Described('Without an answer in time, within the last hour.') expired!: number;
 }
 
 export class OverviewDto {
@@ -68,6 +69,5 @@ export class OverviewDto {
   })
   requests!: CountedRequestsDto | null;
 
-  @ApiProperty({ description: 'Whether linked identities are checked again.' })
-  isOffboardingOn!: boolean;
+  @Described('Whether linked identities are checked again.') isOffboardingOn!: boolean;
 }

@@ -1,10 +1,10 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { ApiList, ApiTextOrNull } from '../../http/route-docs.js';
+import { ApiList, ApiTextOrNull, ApiTime, Described } from '../../http/route-docs.js';
 
 class RequestCountsDto {
   @ApiProperty({ enum: ['exchange', 'introspection', 'forward_auth', 'token'] }) request!: string;
   @ApiProperty({ enum: ['ok', 'inactive', 'refused', 'failed'] }) outcome!: string;
-  @ApiProperty({ description: 'An error code; empty without a refusal.' }) reason!: string;
+  @Described('An error code; empty without a refusal.') reason!: string;
   @ApiProperty() count!: number;
 }
 
@@ -12,28 +12,22 @@ export class EventStreamStateDto {
   @ApiProperty() id!: string;
   @ApiTextOrNull('Given by the backend.') description!: string | null;
 
-  @ApiProperty({ description: 'Unix milliseconds.' }) createdAt!: number;
-  @ApiProperty({ description: 'The last poll, Unix milliseconds.' }) polledAt!: number;
-  @ApiProperty({ description: 'No poll came for 30 seconds.' }) isPaused!: boolean;
-  @ApiProperty({ description: 'Events that it has not acknowledged, counted up to 1000.' })
-  waiting!: number;
-
-  @ApiProperty({ description: 'Age of the oldest of these events; 0 = none waits.' })
-  oldestWaitingSeconds!: number;
+  @ApiTime() createdAt!: number;
+  @Described('The last poll, Unix milliseconds.') polledAt!: number;
+  @Described('No poll came for 30 seconds.') isPaused!: boolean;
+  @Described('Events that it has not acknowledged, counted up to 1000.') waiting!: number;
+  @Described('Age of the oldest of these events; 0 = none waits.') oldestWaitingSeconds!: number;
 }
 
 class AdminResourceServerDto {
   @ApiProperty() id!: string;
   @ApiProperty() name!: string;
-  @ApiProperty({ description: 'The address, which is the audience of the tokens.' })
-  resource!: string;
+  @Described('The address, which is the audience of the tokens.') resource!: string;
 
   @ApiList(String, 'Required in addition to those of the server.')
   requireProviders!: readonly string[];
 
-  @ApiProperty({ description: 'Whether it admits accounts without a device key.' })
-  allowKeyless!: boolean;
-
+  @Described('Whether it admits accounts without a device key.') allowKeyless!: boolean;
   @ApiList(String) claims!: readonly string[];
   @ApiProperty() maxTokenSeconds!: number;
   @ApiProperty({ enum: ['ES256', 'RS256'] }) tokenAlg!: string;
@@ -48,7 +42,7 @@ class AdminResourceServerDto {
 class AdminSigningKeyDto {
   @ApiProperty() kid!: string;
   @ApiProperty() alg!: string;
-  @ApiProperty({ description: 'Unix milliseconds.' }) signsFrom!: number;
+  @ApiTime() signsFrom!: number;
 }
 
 export class AdminResourceServersDto {

@@ -1,6 +1,12 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { IsString, Length, Matches } from 'class-validator';
-import { ApiList, ApiTextOrNull, ApiTimeOrNull } from '../../http/route-docs.js';
+import {
+  ApiList,
+  ApiTextOrNull,
+  ApiTime,
+  ApiTimeOrNull,
+  Described,
+} from '../../http/route-docs.js';
 import { ReasonDto } from '../accounts/admin-accounts.dto.js';
 import { PageDto } from '../page.dto.js';
 import {
@@ -16,11 +22,11 @@ class LastSignalDto {
   @ApiProperty({ enum: PROVIDER_SIGNAL_KINDS, description: '`scim`: a request of the directory.' })
   kind!: ProviderSignalKind;
 
-  @ApiProperty({ description: 'Unix milliseconds.' }) at!: number;
+  @ApiTime() at!: number;
 }
 
 class ProviderStreamDto {
-  @ApiProperty({ description: 'The issuer of the events.' }) transmitter!: string;
+  @Described('The issuer of the events.') transmitter!: string;
   @ApiProperty({ enum: DELIVERIES }) delivery!: (typeof DELIVERIES)[number];
 
   @ApiProperty({
@@ -44,20 +50,15 @@ class ProviderStreamDto {
 class ProviderDirectoryDto {
   @ApiProperty() people!: number;
   @ApiProperty() active!: number;
-  @ApiProperty({ description: 'People who are linked to an identity.' }) matched!: number;
+  @Described('People who are linked to an identity.') matched!: number;
   @ApiProperty() unmatched!: number;
-
-  @ApiProperty({ description: 'Those of them who match more than one identity or person.' })
-  ambiguous!: number;
-
-  @ApiProperty({ description: 'Within the last hour.' }) recentlyDeactivated!: number;
-
-  @ApiProperty({ description: 'Whether access needs an active person in it.' })
-  isRequired!: boolean;
+  @Described('Those of them who match more than one identity or person.') ambiguous!: number;
+  @Described('Within the last hour.') recentlyDeactivated!: number;
+  @Described('Whether access needs an active person in it.') isRequired!: boolean;
 }
 
 class ProviderSignalsDto {
-  @ApiProperty({ description: 'Of the provider.' }) id!: string;
+  @Described('Of the provider.') id!: string;
 
   @ApiList(LastSignalDto, 'The last of each kind, the newest first.')
   received!: readonly LastSignalDto[];
@@ -78,15 +79,13 @@ export class AdminSignalsDto {
 }
 
 class UnmatchedPersonDto {
-  @ApiProperty({ description: 'In the directory here.' }) id!: string;
+  @Described('In the directory here.') id!: string;
   @ApiProperty() userName!: string;
   @ApiTextOrNull() externalId!: string | null;
   @ApiProperty() isActive!: boolean;
-  @ApiProperty({ description: 'More than one identity or person matches.' }) isAmbiguous!: boolean;
-  @ApiProperty({ description: 'Unix milliseconds.' }) changedAt!: number;
-
-  @ApiProperty({ description: 'The directory or an event refuses the first login.' })
-  isRefused!: boolean;
+  @Described('More than one identity or person matches.') isAmbiguous!: boolean;
+  @ApiTime() changedAt!: number;
+  @Described('The directory or an event refuses the first login.') isRefused!: boolean;
 }
 
 export class RefusedPersonDto extends ReasonDto {

@@ -1,5 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { ApiList, ApiTextOrNull } from '../../http/route-docs.js';
+import { ApiList, ApiTextOrNull, ApiTime, Described } from '../../http/route-docs.js';
 import { IsClientName, MAX_NAME } from './login-origin.js';
 
 export class SessionClientDto {
@@ -9,19 +9,14 @@ export class SessionClientDto {
 
 export class SessionDto {
   @ApiProperty() id!: string;
-  @ApiProperty({ description: 'When it signed in, Unix milliseconds.' }) createdAt!: number;
-  @ApiProperty({ description: 'Unix milliseconds, right to five minutes.' }) lastSeenAt!: number;
-  @ApiProperty({ description: 'Unix milliseconds.' }) expiresAt!: number;
-
-  @ApiProperty({ description: "`key_challenge`, `mtls`, `device` or a provider's id." })
-  method!: string;
-
-  @ApiProperty({ description: 'What the client said of itself at login.' })
-  client!: SessionClientDto;
-
+  @Described('When it signed in, Unix milliseconds.') createdAt!: number;
+  @Described('Unix milliseconds, right to five minutes.') lastSeenAt!: number;
+  @ApiTime() expiresAt!: number;
+  @Described("`key_challenge`, `mtls`, `device` or a provider's id.") method!: string;
+  @Described('What the client said of itself at login.') client!: SessionClientDto;
   @ApiTextOrNull('Where the login came from.') address!: string | null;
 
-  @ApiProperty({ description: 'Whether it is the session of this request.' }) current!: boolean;
+  @Described('Whether it is the session of this request.') current!: boolean;
 }
 
 export class SessionListDto {

@@ -1,5 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { Allow } from 'class-validator';
+import { Described } from '../../http/route-docs.js';
 import { OptionalText, Text } from '../../http/text-field.js';
 import { LoginClientDto } from '../../auth/sessions/login-origin.js';
 
@@ -45,9 +46,6 @@ export class ConnectCertificateDto {
 }
 
 export class ConnectStartDto {
-  @ApiProperty({
-    description:
-      'To open in the browser, within 10 minutes: absolute, or relative to this address.',
-  })
+  @Described('To open in the browser, within 10 minutes: absolute, or relative to this address.')
   url!: string;
 }

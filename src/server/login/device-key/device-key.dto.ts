@@ -2,7 +2,7 @@ import { ApiProperty } from '@nestjs/swagger';
 import { IsBoolean, IsOptional } from 'class-validator';
 import { OptionalText, Text } from '../../http/text-field.js';
 import { LoginClientDto } from '../../auth/sessions/login-origin.js';
-import { ApiOptional } from '../../http/route-docs.js';
+import { ApiOptional, ApiTime, Described } from '../../http/route-docs.js';
 
 const BASE64 = 'base64, standard or url-safe, padded or not';
 
@@ -36,12 +36,12 @@ export class DeviceKeyLoginDto extends SignedChallengeDto {
 
 export class LoginAnswerDto {
   @ApiProperty({ enum: [true] }) success!: true;
-  @ApiProperty({ description: 'Bearer token.' }) token!: string;
+  @Described('Bearer token.') token!: string;
   @ApiProperty() accountId!: string;
-  @ApiProperty({ description: 'Whether this login made the account.' }) created!: boolean;
+  @Described('Whether this login made the account.') created!: boolean;
 }
 
 export class ChallengeDto {
-  @ApiProperty({ description: 'Sign its bytes. base64.' }) challenge!: string;
-  @ApiProperty({ description: 'Unix milliseconds.' }) expiresAt!: number;
+  @Described('Sign its bytes. base64.') challenge!: string;
+  @ApiTime() expiresAt!: number;
 }

@@ -5,7 +5,7 @@ import { LoginClientDto } from '../../auth/sessions/login-origin.js';
 import { SessionClientDto } from '../../auth/sessions/sessions.dto.js';
 import { DEVICE_VERSION } from '../../../core/protocol/device-version.js';
 import { IsProofHash } from '../login-proof.js';
-import { ApiList, ApiOptional } from '../../http/route-docs.js';
+import { ApiList, ApiOptional, ApiTime, Described } from '../../http/route-docs.js';
 
 /** 1 KiB of bytes in base64url. */
 const MAX_SEALED_LENGTH = 1368;
@@ -23,7 +23,7 @@ export class RequestDeviceDto extends LoginClientDto {
   })
   publicKey!: string;
 
-  @ApiProperty({ description: 'SHA-256 of a secret `proof` that the device keeps, in hex.' })
+  @Described('SHA-256 of a secret `proof` that the device keeps, in hex.')
   @IsProofHash()
   proofHash!: string;
 }
@@ -39,22 +39,17 @@ class DeviceServerDto {
 
 export class DeviceRequestDto extends DeviceServerDto {
   @ApiProperty() id!: string;
-
-  @ApiProperty({ description: 'For the user to type on another device: `XXXX-XXXX`.' })
-  userCode!: string;
-
-  @ApiProperty({ description: 'Unix milliseconds.' }) expiresAt!: number;
-
-  @ApiProperty({ description: 'The interval between two requests for the token.' })
-  intervalSeconds!: number;
+  @Described('For the user to type on another device: `XXXX-XXXX`.') userCode!: string;
+  @ApiTime() expiresAt!: number;
+  @Described('The interval between two requests for the token.') intervalSeconds!: number;
 }
 
 export class WaitingDeviceDto extends DeviceServerDto {
   @ApiProperty() id!: string;
-  @ApiProperty({ description: 'Raw 32-byte X25519 key, unpadded base64url.' }) publicKey!: string;
-  @ApiProperty({ description: 'Sent by the device, not verified.' }) client!: SessionClientDto;
-  @ApiProperty({ description: 'The address of the device.' }) address!: string;
-  @ApiProperty({ description: 'Unix milliseconds.' }) createdAt!: number;
+  @Described('Raw 32-byte X25519 key, unpadded base64url.') publicKey!: string;
+  @Described('Sent by the device, not verified.') client!: SessionClientDto;
+  @Described('The address of the device.') address!: string;
+  @ApiTime() createdAt!: number;
 }
 
 export class ApproveDeviceDto {
@@ -66,7 +61,7 @@ export class ApproveDeviceDto {
 }
 
 export class ClaimDeviceDto extends LoginClientDto {
-  @ApiProperty({ description: 'The secret whose hash the device sent first.' })
+  @Described('The secret whose hash the device sent first.')
   @Length(1, 1024)
   @IsString()
   proof!: string;

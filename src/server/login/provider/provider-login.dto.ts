@@ -6,7 +6,7 @@ import type { AuthMode } from '../../../core/policy/admission/admission.js';
 import { LoginClientDto } from '../../auth/sessions/login-origin.js';
 import { DeviceKeyLoginDto } from '../device-key/device-key.dto.js';
 import { IsProofHash } from '../login-proof.js';
-import { ApiOptional } from '../../http/route-docs.js';
+import { ApiOptional, Described } from '../../http/route-docs.js';
 
 const MODES: readonly AuthMode[] = ['keyed', 'keyless'];
 const PENDING = 'The `pending` of the return address.';
@@ -47,7 +47,7 @@ export class StartLoginDto extends StartDto {
 }
 
 export class StartAnswerDto {
-  @ApiProperty({ description: 'To open in the browser.' }) url!: string;
+  @Described('To open in the browser.') url!: string;
 }
 
 export class ConnectFinalizeDto {
