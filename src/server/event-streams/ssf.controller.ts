@@ -112,7 +112,6 @@ export class SsfController {
 
   @Summary('Confirms that a stream is enabled, which it always is.')
   @Post('v1/ssf/status')
-  @HttpCode(200)
   @NeedsScope('ssf.manage')
   @Answers(StreamStatusDto)
   @Refuses('not-found')
@@ -140,7 +139,6 @@ export class SsfController {
     'Events are delivered until they are acknowledged. 404 means that events may have been lost: create another stream, and drop what earlier events do not cover.',
   )
   @Post('v1/ssf/streams/:id/poll')
-  @HttpCode(200)
   @NeedsScope('ssf.read')
   @Answers(EventsDto)
   @Refuses('not-found')

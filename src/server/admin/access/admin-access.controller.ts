@@ -1,4 +1,4 @@
-import { Controller, Get, HttpCode, Post, Req, Res } from '@nestjs/common';
+import { Controller, Get, Post, Req, Res } from '@nestjs/common';
 import { ApiProperty, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ChangesState } from '../../http/request-rules.js';
@@ -59,7 +59,6 @@ export class AdminAccessController {
 
   @Summary('Ends the session of this browser.')
   @Post('logout')
-  @HttpCode(200)
   @Answers(SuccessDto)
   async logout(
     @Req() request: FastifyRequest,

@@ -2,11 +2,12 @@ import { Body, Controller, Delete, Get, Post, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import { IdParam } from '../../http/id-param.js';
 import { Answers, Refuses, Summary } from '../../http/route-docs.js';
-import { Admin, Operates, type AdminOrigin } from '../access/admin-caller.js';
+import { Admin, type AdminOrigin } from '../access/admin-caller.js';
 import {
   AccountPageDto,
   AccountQueryDto,
   ActAnswerDto,
+  Acts,
   AdministeredAccountDto,
   ReasonDto,
 } from './admin-accounts.dto.js';
@@ -38,9 +39,7 @@ export class AdminAccountsController {
 
   @Summary('Refuses the account until it is enabled again; its sessions end at once.')
   @Post(':id/disable')
-  @Operates()
-  @Answers(ActAnswerDto)
-  @Refuses('not-found')
+  @Acts()
   disable(
     @Admin() caller: AdminOrigin,
     @IdParam() id: string,
@@ -51,9 +50,7 @@ export class AdminAccountsController {
 
   @Summary('Admits a disabled account again.')
   @Post(':id/enable')
-  @Operates()
-  @Answers(ActAnswerDto)
-  @Refuses('not-found')
+  @Acts()
   enable(
     @Admin() caller: AdminOrigin,
     @IdParam() id: string,
@@ -64,9 +61,7 @@ export class AdminAccountsController {
 
   @Summary('Ends every session of the account at once.')
   @Post(':id/revoke')
-  @Operates()
-  @Answers(ActAnswerDto)
-  @Refuses('not-found')
+  @Acts()
   revoke(
     @Admin() caller: AdminOrigin,
     @IdParam() id: string,
@@ -77,9 +72,7 @@ export class AdminAccountsController {
 
   @Summary('Checks the identities of the account with their providers now.')
   @Post(':id/recheck')
-  @Operates()
-  @Answers(ActAnswerDto)
-  @Refuses('not-found')
+  @Acts()
   recheck(
     @Admin() caller: AdminOrigin,
     @IdParam() id: string,
@@ -90,9 +83,7 @@ export class AdminAccountsController {
 
   @Summary('Deletes the account with everything it stores.')
   @Delete(':id')
-  @Operates()
-  @Answers(ActAnswerDto)
-  @Refuses('not-found')
+  @Acts()
   remove(
     @Admin() caller: AdminOrigin,
     @IdParam() id: string,
@@ -103,9 +94,7 @@ export class AdminAccountsController {
 
   @Summary('Ends one session of the account at once.')
   @Delete(':id/sessions/:sessionId')
-  @Operates()
-  @Answers(ActAnswerDto)
-  @Refuses('not-found')
+  @Acts()
   endSession(
     @Admin() caller: AdminOrigin,
     @IdParam() id: string,

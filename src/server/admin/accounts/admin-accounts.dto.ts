@@ -1,6 +1,17 @@
+import { applyDecorators } from '@nestjs/common';
 import { ApiProperty } from '@nestjs/swagger';
 import { IsIn, IsOptional, IsString, Length, Matches } from 'class-validator';
-import { ApiList, ApiOptional, ApiTextOrNull, ApiTime, ApiTimeOrNull, Described } from '../../http/route-docs.js';
+import {
+  Answers,
+  ApiList,
+  ApiOptional,
+  ApiTextOrNull,
+  ApiTime,
+  ApiTimeOrNull,
+  Described,
+  Refuses,
+} from '../../http/route-docs.js';
+import { Operates } from '../access/admin-caller.js';
 import { SessionClientDto } from '../../auth/sessions/sessions.dto.js';
 import { PageDto, PageQueryDto } from '../page.dto.js';
 import { StatementDto } from '../statement.dto.js';
@@ -174,3 +185,7 @@ export class ActAnswerDto {
   @ApiProperty({ enum: [true] }) success!: true;
   @Described('false = it was so already, and the audit trail has no new event.') changed!: boolean;
 }
+
+/** Marks a route that acts, which the role `read` may not. */
+export const Acts = (): MethodDecorator =>
+  applyDecorators(Operates(), Answers(ActAnswerDto), Refuses('not-found'));

@@ -2,8 +2,8 @@ import { Body, Controller, Delete, Get } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import { IdParam } from '../../http/id-param.js';
 import { Answers, Refuses, Summary } from '../../http/route-docs.js';
-import { Admin, Operates, type AdminOrigin } from '../access/admin-caller.js';
-import { ActAnswerDto, ReasonDto } from './admin-accounts.dto.js';
+import { Admin, type AdminOrigin } from '../access/admin-caller.js';
+import { ActAnswerDto, Acts, ReasonDto } from './admin-accounts.dto.js';
 import { AdministeredProgramListDto } from './admin-programs.dto.js';
 import { AdminProgramsService } from './admin-programs.service.js';
 
@@ -22,9 +22,7 @@ export class AdminProgramsController {
 
   @Summary('Ends the access of one program at once.')
   @Delete(':id/programs/:grantId')
-  @Operates()
-  @Answers(ActAnswerDto)
-  @Refuses('not-found')
+  @Acts()
   end(
     @Admin() caller: AdminOrigin,
     @IdParam() id: string,

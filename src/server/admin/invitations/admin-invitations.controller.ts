@@ -1,9 +1,9 @@
 import { Body, Controller, Delete, Get, Post, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import { IdParam } from '../../http/id-param.js';
-import { Answers, Refuses, Summary } from '../../http/route-docs.js';
+import { Answers, Summary } from '../../http/route-docs.js';
 import { Admin, Operates, type AdminOrigin } from '../access/admin-caller.js';
-import { ActAnswerDto, ReasonDto } from '../accounts/admin-accounts.dto.js';
+import { ActAnswerDto, Acts, ReasonDto } from '../accounts/admin-accounts.dto.js';
 import {
   CreatedInvitationDto,
   InvitationPageDto,
@@ -40,9 +40,7 @@ export class AdminInvitationsController {
 
   @Summary('Revokes an invitation; the accounts it made stay.')
   @Delete(':id')
-  @Operates()
-  @Answers(ActAnswerDto)
-  @Refuses('not-found')
+  @Acts()
   revoke(
     @Admin() caller: AdminOrigin,
     @IdParam() id: string,

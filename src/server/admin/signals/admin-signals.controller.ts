@@ -1,8 +1,8 @@
 import { Body, Controller, Get, Param, Post, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import { Answers, Refuses, Summary } from '../../http/route-docs.js';
-import { Admin, Operates, type AdminOrigin } from '../access/admin-caller.js';
-import { ActAnswerDto } from '../accounts/admin-accounts.dto.js';
+import { Admin, type AdminOrigin } from '../access/admin-caller.js';
+import { ActAnswerDto, Acts } from '../accounts/admin-accounts.dto.js';
 import { PageQueryDto } from '../page.dto.js';
 import { AdminRefusalsService } from './admin-refusals.service.js';
 import { AdminSignalsDto, RefusedPersonDto, UnmatchedPageDto } from './admin-signals.dto.js';
@@ -39,9 +39,7 @@ export class AdminSignalsController {
     'The rules decide about the next login. A later request or event refuses the person again.',
   )
   @Post(':provider/end-refusal')
-  @Operates()
-  @Answers(ActAnswerDto)
-  @Refuses('not-found')
+  @Acts()
   endRefusal(
     @Admin() caller: AdminOrigin,
     @Param('provider') provider: string,

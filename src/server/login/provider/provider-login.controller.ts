@@ -1,15 +1,4 @@
-import {
-  Body,
-  Controller,
-  Delete,
-  Get,
-  HttpCode,
-  Param,
-  Post,
-  Query,
-  Req,
-  UseGuards,
-} from '@nestjs/common';
+import { Body, Controller, Delete, Get, Param, Post, Query, Req, UseGuards } from '@nestjs/common';
 import { ApiParam, ApiTags } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import { invalidRequest } from '../../../common/errors.js';
@@ -126,7 +115,6 @@ export class ProviderLoginController {
 
   @Summary('The person that a pending login proved; finishes nothing.')
   @Post('pending')
-  @HttpCode(200)
   @Answers(PendingIdentityDto)
   @Refuses('invalid-request', 'invalid-pending', 'invalid-proof', 'unavailable')
   async describe(
