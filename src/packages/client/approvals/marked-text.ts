@@ -88,20 +88,11 @@ const NAMES: Readonly<Record<number, string>> = {
   0xffa0: 'HALFWIDTH HANGUL FILLER',
 };
 
+const SCRIPT_NAMES =
+  'Latin Greek Cyrillic Armenian Hebrew Arabic Devanagari Thai Cherokee Han Hiragana Katakana Hangul';
+
 const SCRIPTS: readonly (readonly [name: string, script: RegExp])[] = [
-  ['Latin', /\p{Script=Latin}/u],
-  ['Greek', /\p{Script=Greek}/u],
-  ['Cyrillic', /\p{Script=Cyrillic}/u],
-  ['Armenian', /\p{Script=Armenian}/u],
-  ['Hebrew', /\p{Script=Hebrew}/u],
-  ['Arabic', /\p{Script=Arabic}/u],
-  ['Devanagari', /\p{Script=Devanagari}/u],
-  ['Thai', /\p{Script=Thai}/u],
-  ['Cherokee', /\p{Script=Cherokee}/u],
-  ['Han', /\p{Script=Han}/u],
-  ['Hiragana', /\p{Script=Hiragana}/u],
-  ['Katakana', /\p{Script=Katakana}/u],
-  ['Hangul', /\p{Script=Hangul}/u],
+  ...SCRIPT_NAMES.split(' ').map((name) => [name, new RegExp(`\\p{Script=${name}}`, 'u')] as const),
   ['letter', /\p{L}/u],
   ['digit', /\p{N}/u],
   ['combining', /\p{M}/u],
