@@ -1,16 +1,14 @@
 import { adminTokensFile, loadAdminTokens } from './admin/access/admin-tokens-file.js';
-import { adminTlsFiles } from './config/admin.config.js';
 import {
   allChecked,
   ConfigurationError,
   type ConfigurationProblem,
 } from './config/environment/configuration-error.js';
 import type { EnvironmentText } from './config/environment/variable.js';
-import { httpTlsFiles } from './config/http.config.js';
 import { mtlsTlsFiles } from './config/mtls.config.js';
 import { readSettings, type ResolvedConfiguration } from './config/resolve-settings.js';
 import type { Settings } from './config/settings.js';
-import { loadTlsContext } from './config/tls/tls-files.js';
+import { loadTlsContext, tlsFileSet } from './config/tls/tls-files.js';
 import { certificateFiles } from './providers/certificate/certificate-files.js';
 
 /** Reads every file that a start reads, and returns all problems at once. */
@@ -39,8 +37,8 @@ async function fileProblems({
   mtls,
 }: Settings): Promise<readonly ConfigurationProblem[]> {
   const sets = [
-    httpTlsFiles(http.tls),
-    admin.port === null ? null : adminTlsFiles(admin.tls),
+    tlsFileSet('SERVICE_TLS', http.tls),
+    admin.port === null ? null : tlsFileSet('ADMIN_TLS', admin.tls),
     mtlsTlsFiles(mtls),
   ];
   const nextTurn = (): Promise<void> => Promise.resolve();

@@ -27,10 +27,9 @@ import { tracing } from '../common/trace.js';
 import { endConnection, releaseEndedConnections } from './network/ended-connections.js';
 import { boundHandshakes, HANDSHAKE_TIMEOUT_MS } from './network/pending-handshakes.js';
 import { readForwardedAddresses, trustOf } from './network/trusted-proxies.js';
-import { httpTlsFiles } from './config/http.config.js';
 import type { Settings } from './config/settings.js';
 import { ServedCertificatesService } from './providers/certificate/served-certificates.service.js';
-import { loadTlsContext } from './config/tls/tls-files.js';
+import { loadTlsContext, tlsFileSet } from './config/tls/tls-files.js';
 import { UpdatesAdapter } from './updates/updates.adapter.js';
 
 /** Push tokens travel in the path, percent-encoded. */
@@ -47,7 +46,7 @@ const SPARE_CONNECTIONS = 10_000;
 
 /** Builds the application: everything but listening. The caller closes it, which drains it. */
 export async function createApp(settings: Settings): Promise<NestFastifyApplication> {
-  const tls = await loadTlsContext(httpTlsFiles(settings.http.tls));
+  const tls = await loadTlsContext(tlsFileSet('SERVICE_TLS', settings.http.tls));
   const server = await createHttpServer(settings, tls);
   const app = await NestFactory.create<NestFastifyApplication>(
     AppModule.forRoot(settings),

@@ -11,7 +11,6 @@ import {
 } from './environment/variable.js';
 import { withoutTrailingSlash, type HTTP_VARIABLES } from './http.config.js';
 import type { METRICS_VARIABLES } from './metrics.config.js';
-import type { TlsFileSet } from './tls/tls-files.js';
 
 const LOOPBACK = '127.0.0.1';
 
@@ -92,24 +91,6 @@ export const adminConfig = namespaceOf('admin', ({ values }: Checked<typeof ADMI
 }));
 
 export type AdminSettings = ReturnType<typeof adminConfig>;
-
-/** @returns null for plain HTTP */
-export function adminTlsFiles({
-  certPath,
-  keyPath,
-  clientCaPath,
-}: AdminSettings['tls']): TlsFileSet | null {
-  if (certPath === null || keyPath === null) {
-    return null;
-  }
-  return {
-    cert: { variable: 'ADMIN_TLS_CERT_PATH', path: certPath },
-    key: { variable: 'ADMIN_TLS_KEY_PATH', path: keyPath },
-    ...(clientCaPath !== null && {
-      ca: { variable: 'ADMIN_TLS_CLIENT_CA_PATH', path: clientCaPath },
-    }),
-  };
-}
 
 type AdminValues = ValuesOf<
   typeof ADMIN_VARIABLES & typeof HTTP_VARIABLES & typeof METRICS_VARIABLES

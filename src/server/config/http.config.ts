@@ -7,7 +7,6 @@ import {
   type Checked,
   type ValuesOf,
 } from './environment/variable.js';
-import type { TlsFileSet } from './tls/tls-files.js';
 
 const server = variablesOf('Server');
 const limit = variablesOf('Limits');
@@ -139,20 +138,6 @@ export const httpConfig = namespaceOf(
 );
 
 export type HttpSettings = ReturnType<typeof httpConfig>;
-
-/** @returns null for plain HTTP */
-export function httpTlsFiles({
-  certPath,
-  keyPath,
-}: HttpSettings['tls']): TlsFileSet | null {
-  if (certPath === null || keyPath === null) {
-    return null;
-  }
-  return {
-    cert: { variable: 'SERVICE_TLS_CERT_PATH', path: certPath },
-    key: { variable: 'SERVICE_TLS_KEY_PATH', path: keyPath },
-  };
-}
 
 /** Requests (or handshakes) a minute; 0 = no limit. */
 export const rateLimitsConfig = namespaceOf(

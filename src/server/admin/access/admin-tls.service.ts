@@ -4,9 +4,9 @@ import { TLSSocket } from 'node:tls';
 import { Inject, Injectable } from '@nestjs/common';
 import { Clock } from '../../../common/runtime/clock.js';
 import { HANDSHAKE_TIMEOUT_MS } from '../../network/pending-handshakes.js';
-import { adminConfig, type AdminSettings, adminTlsFiles } from '../../config/admin.config.js';
+import { adminConfig, type AdminSettings } from '../../config/admin.config.js';
 import { ServedCertificatesService } from '../../providers/certificate/served-certificates.service.js';
-import { loadTlsContext } from '../../config/tls/tls-files.js';
+import { loadTlsContext, tlsFileSet } from '../../config/tls/tls-files.js';
 import { toOperatorName } from '../../../core/policy/audit-event.js';
 import type { AdminCaller } from './admin-caller.js';
 
@@ -21,7 +21,7 @@ export class AdminTlsService {
 
   /** @returns null for plain HTTP @throws ConfigurationError for an unreadable or invalid file */
   async options(): Promise<ServerOptions | null> {
-    const context = await loadTlsContext(adminTlsFiles(this.config.tls));
+    const context = await loadTlsContext(tlsFileSet('ADMIN_TLS', this.config.tls));
     return (
       context && {
         ...context,

@@ -22,6 +22,29 @@ export interface TlsFileSet {
   readonly ca?: TlsFile;
 }
 
+interface TlsPaths {
+  readonly certPath: string | null;
+  readonly keyPath: string | null;
+  readonly clientCaPath?: string | null;
+}
+
+/** @param variables the beginning of their names @returns null for plain HTTP */
+export function tlsFileSet(
+  variables: 'SERVICE_TLS' | 'ADMIN_TLS',
+  { certPath, keyPath, clientCaPath = null }: TlsPaths,
+): TlsFileSet | null {
+  if (certPath === null || keyPath === null) {
+    return null;
+  }
+  return {
+    cert: { variable: `${variables}_CERT_PATH`, path: certPath },
+    key: { variable: `${variables}_KEY_PATH`, path: keyPath },
+    ...(clientCaPath !== null && {
+      ca: { variable: `${variables}_CLIENT_CA_PATH`, path: clientCaPath },
+    }),
+  };
+}
+
 type Contents = { readonly [Name in keyof TlsFileSet]: string };
 
 /** @returns null for plain HTTP @throws ConfigurationError for an unusable file or pair */

@@ -2,9 +2,9 @@ import type { Server } from 'node:https';
 import type { SecureContextOptions } from 'node:tls';
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
-import { adminConfig, type AdminSettings, adminTlsFiles } from '../../config/admin.config.js';
-import { httpConfig, type HttpSettings, httpTlsFiles } from '../../config/http.config.js';
-import { pollTlsFiles } from '../../config/tls/tls-files.js';
+import { adminConfig, type AdminSettings } from '../../config/admin.config.js';
+import { httpConfig, type HttpSettings } from '../../config/http.config.js';
+import { pollTlsFiles, tlsFileSet } from '../../config/tls/tls-files.js';
 
 const LOOK_EVERY_MS = 2000;
 
@@ -38,7 +38,10 @@ export class ServedCertificatesService {
     server: ServedCertificate['server'],
     onOtherAuthorities: () => void = () => undefined,
   ): Promise<void> {
-    const set = port === 'PORT' ? httpTlsFiles(this.http.tls) : adminTlsFiles(this.admin.tls);
+    const set =
+      port === 'PORT'
+        ? tlsFileSet('SERVICE_TLS', this.http.tls)
+        : tlsFileSet('ADMIN_TLS', this.admin.tls);
     if (set === null) {
       return;
     }
