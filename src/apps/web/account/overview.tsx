@@ -1,4 +1,4 @@
-import { Icon, type IconName } from '../ui/icon.js';
+import { Icon, type IconName, Tile } from '../ui/icon.js';
 import { CopyButton } from '../ui/copy-button.js';
 import { formatDay } from '../i18n/format.js';
 import { t } from '../i18n/messages.js';
@@ -108,9 +108,7 @@ interface TaskProps {
 function Task({ icon, title, hint, href }: TaskProps) {
   return (
     <li>
-      <span class="tile accent">
-        <Icon name={icon} />
-      </span>
+      <Tile name={icon} isAccented />
       <div>
         <a href={href}>{title}</a>
         <span class="hint">{hint}</span>

@@ -32,11 +32,28 @@ const PATHS = {
 
 export type IconName = keyof typeof PATHS;
 
+interface IconProps {
+  readonly name: IconName;
+}
+
 /** Decorative, and hidden from screen readers. */
-export function Icon({ name }: { readonly name: IconName }) {
+export function Icon({ name }: IconProps) {
   return (
     <svg class="icon" viewBox="0 0 24 24" aria-hidden="true">
       <path d={PATHS[name]} />
     </svg>
+  );
+}
+
+interface TileProps extends IconProps {
+  readonly isAccented?: boolean;
+}
+
+/** The icon before an entry of a list. */
+export function Tile({ name, isAccented = false }: TileProps) {
+  return (
+    <span class={isAccented ? 'tile accent' : 'tile'}>
+      <Icon name={name} />
+    </span>
   );
 }

@@ -3,7 +3,7 @@ import { summaryOf } from '../../../../packages/client/approvals/show-request.js
 import type { AgentRequest } from '../../../../core/protocol/agent-request.js';
 import { formatRelative } from '../../i18n/format.js';
 import { requestMessages } from '../../i18n/request-messages.js';
-import { Icon, type IconName } from '../../ui/icon.js';
+import { Icon, type IconName, Tile } from '../../ui/icon.js';
 import { Section } from '../../ui/section.js';
 import { requestHash } from './request-address.js';
 import type { RequestEnd, RequestItem } from './use-requests.js';
@@ -36,9 +36,7 @@ function Row({ item: { id, found, end } }: { readonly item: RequestItem }) {
   const opened = found.kind === 'opened' ? found.request : null;
   return (
     <li class={end === null ? undefined : 'ended'}>
-      <span class={end === null ? 'tile accent' : 'tile'}>
-        <Icon name={opened === null ? 'lock' : ICONS[opened.kind]} />
-      </span>
+      <Tile name={opened === null ? 'lock' : ICONS[opened.kind]} isAccented={end === null} />
       <div>
         <a href={requestHash(id)}>
           {opened === null ? list.sealed : <bdi class="summary">{summaryOf(opened)}</bdi>}

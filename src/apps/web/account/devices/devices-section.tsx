@@ -1,5 +1,5 @@
 import { useEffect } from 'preact/hooks';
-import { Icon, type IconName } from '../../ui/icon.js';
+import { Icon, type IconName, Tile } from '../../ui/icon.js';
 import { t } from '../../i18n/messages.js';
 import type { SectionProps } from '../use-account.js';
 import { lazyPart } from '../../ui/lazy-part.js';
@@ -90,9 +90,7 @@ function SessionRow({ one, how, isBusy, rename, end }: SessionRowProps) {
   const name = clientName(one);
   return (
     <li>
-      <span class={one.current ? 'tile accent' : 'tile'}>
-        <Icon name={iconOf(one)} />
-      </span>
+      <Tile name={iconOf(one)} isAccented={one.current} />
       <SessionFacts one={one} how={how} />
       <div class="row">
         <Rename

@@ -2,7 +2,7 @@ import type { SavedPushToken } from '../../../../packages/client/api/api-client-
 import { readWebPushToken } from '../../../../packages/client/notifications/web-push.js';
 import { shownName } from '../../browser-name.js';
 import { clientFor } from '../../server.js';
-import { Icon, type IconName } from '../../ui/icon.js';
+import { Icon, type IconName, Tile } from '../../ui/icon.js';
 import { done, NoticeLine, useNotedAction } from '../../ui/notice.js';
 import { formatRelative } from '../../i18n/format.js';
 import { t } from '../../i18n/messages.js';
@@ -79,9 +79,7 @@ function Receiver({ device, isOwn, isBusy, rename, remove }: ReceiverProps) {
   const name = receiverName(device);
   return (
     <li>
-      <span class={isOwn ? 'tile accent' : 'tile'}>
-        <Icon name={ICONS[kindOf(device)]} />
-      </span>
+      <Tile name={ICONS[kindOf(device)]} isAccented={isOwn} />
       <div>
         <span class="titled">
           <strong>{name}</strong>

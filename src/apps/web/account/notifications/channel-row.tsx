@@ -1,7 +1,7 @@
 import type { WebhookChannel } from '../../../../packages/notify/preferences.js';
 import { changeChannel, removeChannel } from '../../../../packages/notify/settings-changes.js';
 import { DialogButton } from '../../ui/dialog.js';
-import { Icon } from '../../ui/icon.js';
+import { Tile } from '../../ui/icon.js';
 import { t } from '../../i18n/messages.js';
 import { notificationMessages } from '../../i18n/notification-messages.js';
 import { useAction } from '../../ui/notice.js';
@@ -22,9 +22,7 @@ export function ChannelRow(props: ChannelRowProps) {
     run(() => save((fields) => changeChannel(fields, id, { enabled: isOn }), 'changed'));
   return (
     <li>
-      <span class={enabled ? 'tile accent' : 'tile'}>
-        <Icon name="bell" />
-      </span>
+      <Tile name="bell" isAccented={enabled} />
       <div>
         <span class="titled">
           <strong>{nameOf(channel)}</strong>

@@ -7,7 +7,7 @@ import {
   removeChannel,
 } from '../../../../packages/notify/settings-changes.js';
 import { DialogButton } from '../../ui/dialog.js';
-import { Icon } from '../../ui/icon.js';
+import { Icon, Tile } from '../../ui/icon.js';
 import { done, NoticeLine, type Notice, useAction } from '../../ui/notice.js';
 import { notificationMessages } from '../../i18n/notification-messages.js';
 import { ChannelForm, type ChannelChoices } from './channel-form.js';
@@ -99,9 +99,7 @@ function BrokenRow({ channel, save, show, endSession }: BrokenRowProps) {
   const { id, detail } = channel;
   return (
     <li>
-      <span class="tile">
-        <Icon name="alert" />
-      </span>
+      <Tile name="alert" />
       <div>
         <strong>{webhooks.broken}</strong>
         <span class="quiet">{detail}</span>

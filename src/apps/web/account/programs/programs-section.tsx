@@ -2,7 +2,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { GatehouseProblem } from '../../../../packages/client/api/problem.js';
 import { formatDay, formatList, formatRelative } from '../../i18n/format.js';
 import { programMessages } from '../../i18n/programs/program-messages.js';
-import { Icon } from '../../ui/icon.js';
+import { Tile } from '../../ui/icon.js';
 import { done, Loading, NoticeLine, useNotedAction } from '../../ui/notice.js';
 import { Section } from '../../ui/section.js';
 import type { SectionProps } from '../use-account.js';
@@ -94,9 +94,7 @@ function ProgramRow({ one, isBusy, ofProgram, end }: ProgramRowProps) {
   const used = [section.used(formatRelative(one.lastUsedAt)), one.lastAddress, host];
   return (
     <li>
-      <span class="tile">
-        <Icon name="terminal" />
-      </span>
+      <Tile name="terminal" />
       <div>
         <span class="titled">
           <strong>{client.name}</strong> {section.at(resource.name)}

@@ -1,7 +1,7 @@
 import type { AccountProfile } from '../../../../packages/client/api/api-client-answers.js';
 import { clientFor } from '../../server.js';
 import { DialogButton } from '../../ui/dialog.js';
-import { Icon } from '../../ui/icon.js';
+import { Tile } from '../../ui/icon.js';
 import { done, NoticeLine, useNotedAction } from '../../ui/notice.js';
 import { formatDate, formatRelative } from '../../i18n/format.js';
 import { t } from '../../i18n/messages.js';
@@ -102,9 +102,7 @@ function Unlinked(props: RowProps & { readonly connect: () => void }) {
   const { security } = t;
   return (
     <li>
-      <span class="tile">
-        <Icon name={isCertificate ? 'certificate' : 'person'} />
-      </span>
+      <Tile name={isCertificate ? 'certificate' : 'person'} />
       <div>
         <strong>{name}</strong>
         {isRequired ? (
@@ -139,9 +137,7 @@ function Linked({ identity, isLast, isCertificate, ...row }: LinkedProps) {
   const { login, eligibility } = identity;
   return (
     <li>
-      <span class="tile accent">
-        <Icon name={isCertificate ? 'certificate' : 'person'} />
-      </span>
+      <Tile name={isCertificate ? 'certificate' : 'person'} isAccented />
       <div>
         <span class="titled">
           <strong>{name}</strong>

@@ -7,7 +7,7 @@ import type {
 } from '../../../../packages/client/api/admin-client.js';
 import { shownName } from '../../browser-name.js';
 import { CopyButton } from '../../ui/copy-button.js';
-import { Icon, type IconName } from '../../ui/icon.js';
+import { Icon, type IconName, Tile } from '../../ui/icon.js';
 import { NoticeLine, type Notice } from '../../ui/notice.js';
 import { formatDate, formatRelative } from '../../i18n/format.js';
 import { t } from '../../i18n/messages.js';
@@ -274,9 +274,7 @@ function Sessions({ account: { id, sessions }, ...result }: SessionsProps) {
       <ul>
         {named.map(({ name, ...session }) => (
           <li key={session.id}>
-            <span class="tile">
-              <Icon name={iconOf(session)} />
-            </span>
+            <Tile name={iconOf(session)} />
             <div>
               <strong>{name}</strong>
               <span class="hint">{factsOf(session, providerName(session.method))}</span>

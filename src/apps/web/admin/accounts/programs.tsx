@@ -2,7 +2,7 @@ import type { AdminActAnswer } from '../../../../packages/client/api/admin-clien
 import { GatehouseProblem } from '../../../../packages/client/api/problem.js';
 import { formatDay, formatList, formatRelative } from '../../i18n/format.js';
 import { placeName, publisherOf } from '../../../../packages/client/programs/program-host.js';
-import { Icon } from '../../ui/icon.js';
+import { Tile } from '../../ui/icon.js';
 import { ActionButton, type ActionResult } from '../action-button.js';
 import type { AdminProgram } from '../admin-answers.js';
 import { texts } from '../i18n/texts.js';
@@ -77,9 +77,7 @@ function Grant({ grant, accountId, ...result }: GrantProps) {
   const place = redirectUri === null ? programs.file : placeName(redirectUri, programs);
   return (
     <li>
-      <span class="tile">
-        <Icon name="terminal" />
-      </span>
+      <Tile name="terminal" />
       <div>
         <span>
           <strong>{formatList(scopes.map(({ text }) => text))}</strong> {programs.at(resource.name)}

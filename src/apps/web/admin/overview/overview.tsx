@@ -12,7 +12,7 @@ import { Rechecks } from './rechecks.js';
 import type { AdminOverview } from '../../../../packages/client/api/admin-client.js';
 import { formatCount, MAX_COUNTED } from '../format-count.js';
 import type { AdminProvider } from '../admin-answers.js';
-import { Icon, type IconName } from '../../ui/icon.js';
+import { type IconName, Tile } from '../../ui/icon.js';
 import { useProviderName } from '../provider-names.js';
 import { formatRelative } from '../../i18n/format.js';
 import { Badge } from '../../ui/badge.js';
@@ -127,9 +127,7 @@ function ProviderHealth({ providers }: { readonly providers: readonly AdminProvi
       <ul>
         {providers.map((provider) => (
           <li key={provider.id}>
-            <span class="tile">
-              <Icon name={ICONS[provider.type]} />
-            </span>
+            <Tile name={ICONS[provider.type]} />
             <div>
               <span class="titled">
                 <a href={listAddress('accounts', { provider: provider.id })}>
