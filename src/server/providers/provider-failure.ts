@@ -3,7 +3,12 @@ import {
   ResponseBodyError,
   WWWAuthenticateChallengeError,
 } from 'openid-client';
-import { UPSTREAM_FAILURES, UpstreamError, upstreamErrorIn } from './http/upstream-http.js';
+import {
+  innermost,
+  UPSTREAM_FAILURES,
+  UpstreamError,
+  upstreamErrorIn,
+} from './http/upstream-http.js';
 import {
   ProviderError,
   type DiagnosisStep,
@@ -60,22 +65,9 @@ function detailOf(error: unknown): string | null {
   if (error instanceof AuthorizationResponseError || error instanceof ResponseBodyError) {
     return knownErrorCode(error.error);
   }
-  const claim = claimIn(error);
+  // jose and oauth4webapi name the claim that they refused in an error of their own.
+  const claim = innermost(error, 'claim');
   return claim === null ? codeOf(error) || null : claimDetail(claim);
-}
-
-/** The name of the claim that jose or oauth4webapi refused; both have it in an error of their own. */
-function claimIn(error: unknown): string | null {
-  let claim: string | null = null;
-  for (let current = error; typeof current === 'object' && current !== null;) {
-    const { claim: name, cause } = current as {
-      readonly claim?: unknown;
-      readonly cause?: unknown;
-    };
-    claim = typeof name === 'string' ? name : claim;
-    current = cause;
-  }
-  return claim;
 }
 
 /** A failed or invalid response is not a refusal. */

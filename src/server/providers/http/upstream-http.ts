@@ -230,20 +230,20 @@ const NETWORK_FAILURES: readonly (readonly [UpstreamFailure, RegExp])[] = [
 ];
 
 function networkFailure(error: unknown): UpstreamError {
-  const code = codeIn(error);
+  const code = innermost(error, 'code') ?? '';
   const [failure] = NETWORK_FAILURES.find(([, codes]) => codes.test(code)) ?? ['network_error'];
   return new UpstreamError(failure, { cause: error, ...(code !== '' && { detail: code }) });
 }
 
-/** Returns the code of the innermost cause that has one. */
-function codeIn(error: unknown): string {
-  let code = '';
+/** Returns a text of the innermost cause that has it; null = none has. */
+export function innermost(error: unknown, name: 'code' | 'claim'): string | null {
+  let text: string | null = null;
   for (let current = error; typeof current === 'object' && current !== null;) {
-    const one = current as { readonly code?: unknown; readonly cause?: unknown };
-    code = typeof one.code === 'string' ? one.code : code;
-    current = one.cause;
+    const { [name]: own, cause } = current as Readonly<Record<string, unknown>>;
+    text = typeof own === 'string' ? own : text;
+    current = cause;
   }
-  return code;
+  return text;
 }
 
 /** @throws UpstreamError `unexpected_answer` for a body of another form */
