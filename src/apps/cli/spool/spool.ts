@@ -16,19 +16,21 @@ import { RECEIPT_AFTER_MS, type SentTicket } from '../../../packages/notify/push
 import type { Delivery, Ending, LastError } from '../../../packages/notify/delivery/delivery.js';
 import { Slots } from '../../../packages/notify/delivery/slots.js';
 import { SpoolInbox } from './spool-inbox.js';
-import { excessOf, SPOOL_LIMITS, type SpoolLimits } from './spool-entry.js';
 import {
   entryFor,
   EVENTS_TARGET,
+  excessOf,
   PUSH_TARGET,
   readSpoolEntry,
   RECEIPT_TARGET,
   receiptEntryFor,
+  SPOOL_LIMITS,
   spoolNameOf,
   spoolText,
   type DeliveryEntry,
   type EventsEntry,
   type SpoolEntry,
+  type SpoolLimits,
 } from './spool-entry.js';
 import { ResolvedRequests } from './resolved-requests.js';
 import { SpoolHistory } from './spool-history.js';

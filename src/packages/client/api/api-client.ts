@@ -7,10 +7,11 @@ import {
   type SavedPushToken,
   type ServerFeatures,
   type SignedLogin,
+  type AnswerOf,
+  type Route,
 } from './api-client-answers.js';
 import { Transport, type TransportOptions } from './api-client-transport.js';
 import { CredentialRoutes, EncryptionRoutes, SettingsRoutes } from './account-routes.js';
-import type { AnswerOf, Route } from './api-client-answers.js';
 import { Routes, type RequestOf } from './api-routes.js';
 import type { DeviceKey } from '../crypto/device-key.js';
 import { ResourceTokens, type TokenOptions } from '../resource-tokens.js';

@@ -1,8 +1,11 @@
 import { Runtime } from '../../../common/runtime/runtime.js';
 import type { Settings } from '../../config/settings.js';
 import type { SharedSignalsSettings } from '../../config/providers-file/provider-settings.js';
-import { UPSTREAM_FAILURES, UpstreamError } from '../http/upstream-http.js';
-import { DEFAULT_UPSTREAM_LIMITS } from '../http/upstream-http.js';
+import {
+  DEFAULT_UPSTREAM_LIMITS,
+  UPSTREAM_FAILURES,
+  UpstreamError,
+} from '../http/upstream-http.js';
 import { UpstreamConnectionsService } from '../http/upstream-connections.service.js';
 import { signalTokensOf } from './signal-tokens.js';
 import { StreamRefusedError, type StreamClient } from './stream-client.js';

@@ -3,8 +3,10 @@ import { InjectRepository } from '@nestjs/typeorm';
 import { type Repository } from 'typeorm';
 import { Random } from '../../../common/runtime/random.js';
 import type { AuditEvent } from '../../../core/policy/audit-event.js';
-import type { Eligibility } from '../../../core/policy/eligibility/eligibility.js';
-import type { EligibilityStatus } from '../../../core/policy/eligibility/eligibility.js';
+import type {
+  Eligibility,
+  EligibilityStatus,
+} from '../../../core/policy/eligibility/eligibility.js';
 import { judgeSignals, type SignalDecision } from '../../../core/policy/eligibility/signals.js';
 import type { AccountMode } from '../../../core/policy/operator-policy.js';
 import { DatabaseService, type Transaction } from '../database.service.js';

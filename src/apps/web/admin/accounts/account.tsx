@@ -66,7 +66,11 @@ export function Account({ id }: { readonly id: string }) {
   );
 }
 
-function Parts({ account, ...result }: ActionResult & { readonly account: AdminAccount }) {
+interface AccountProps extends ActionResult {
+  readonly account: AdminAccount;
+}
+
+function Parts({ account, ...result }: AccountProps) {
   const { caller } = useSession();
   return (
     <>
@@ -142,11 +146,7 @@ function Details({ account }: { readonly account: AdminAccount }) {
   );
 }
 
-interface ActionsProps extends ActionResult {
-  readonly account: AdminAccount;
-}
-
-function Actions({ account: { id, state, identities }, ...result }: ActionsProps) {
+function Actions({ account: { id, state, identities }, ...result }: AccountProps) {
   const { client } = useSession();
   const { acts } = texts;
   const offered: readonly Exclude<AccountAct, 'delete'>[] = [
@@ -256,11 +256,7 @@ function Backends({ backends }: BackendsProps) {
   );
 }
 
-interface SessionsProps extends ActionResult {
-  readonly account: AdminAccount;
-}
-
-function Sessions({ account: { id, sessions }, ...result }: SessionsProps) {
+function Sessions({ account: { id, sessions }, ...result }: AccountProps) {
   const { client, caller } = useSession();
   const { detail, acts } = texts;
   const providerName = useProviderName();
