@@ -40,7 +40,8 @@ export class EventDeliveryService {
     const arrival = this.arrivals.expect(backend.id, streamId);
     try {
       const found = await this.read(backend, streamId, limit, acknowledged);
-      if (found.moreAvailable || limit === 0 || returnImmediately === true || hasEvents(found)) {
+      const hasEvents = Object.keys(found.sets).length > 0;
+      if (found.moreAvailable || limit === 0 || returnImmediately === true || hasEvents) {
         return found;
       }
       await arrival.within(LONGEST_WAIT_MS);
@@ -81,8 +82,4 @@ export class EventDeliveryService {
   private count(resourceServer: string, step: 'delivered' | 'acknowledged', count: number): void {
     this.metrics.securityEvents.inc({ resource_server: resourceServer, step }, count);
   }
-}
-
-function hasEvents({ sets }: EventsDto): boolean {
-  return Object.keys(sets).length > 0;
 }

@@ -171,7 +171,7 @@ async function copy(
   };
   const showProgress = (progress: CopyProgress): void => {
     if (isNextPart(progress)) {
-      output.note(describe(progress));
+      output.note(`${progress.table}: ${progress.rows} of ${progress.total}`);
     }
   };
   const tables = await translated(new DatabaseCopy(database, target).run(verify, showProgress));
@@ -218,8 +218,4 @@ async function translated<Result>(work: Promise<Result>): Promise<Result> {
 function isNextPart({ rows, batch, total }: CopyProgress): boolean {
   const part = (count: number): number => Math.floor((count * PARTS_OF_PROGRESS) / total);
   return part(rows) > part(rows - batch);
-}
-
-function describe({ table, rows, total }: CopyProgress): string {
-  return `${table}: ${rows} of ${total}`;
 }

@@ -185,7 +185,7 @@ export function NewKeyForm(props: NewKeyFormProps) {
   const [refused, refuseInvitation] = useState<Notice | null>(null);
   const { notice, show, isBusy, run } = useNotedAction(endSession);
   const create = reportingInvitation(use, refuseInvitation);
-  const reload = useReload(async () => setKey(await generateKey()), { notify: show });
+  const reload = useReload(async () => setKey(await (await keys()).generate()), { notify: show });
   useEffect(reload, []);
   if (key === null) {
     return <NoticeLine notice={notice} />;
@@ -298,10 +298,6 @@ function AccountName() {
 export async function readKey(text: string): Promise<DeviceKey> {
   const [, quoted] = /"d"\s*:\s*"([^"]*)"/.exec(text) ?? [];
   return (await keys()).fromSecret(quoted ?? text.trim());
-}
-
-async function generateKey(): Promise<DeviceKey> {
-  return (await keys()).generate();
 }
 
 /** Loaded on demand: a person who signs in through a provider needs no key. */

@@ -99,7 +99,8 @@ export class Transport {
     if (token !== undefined && !form && !TOKEN.test(token)) {
       throw invalidToken();
     }
-    const content = body === undefined ? form && writeForm(form) : JSON.stringify(body);
+    const sentForm = form && new URLSearchParams(form).toString();
+    const content = body === undefined ? sentForm : JSON.stringify(body);
     const limit = limitOf(timeoutMs, signal);
     try {
       const response = await send(`${serverUrl}${path}`, {
@@ -148,10 +149,6 @@ function meaningOf(status: number): string {
   return status >= 500
     ? ': the server, or a proxy in front of it, is unavailable for now.'
     : ', and not as a Gatehouse server does. Check the address.';
-}
-
-function writeForm(form: Readonly<Record<string, string>>): string {
-  return new URLSearchParams(form).toString();
 }
 
 /** `fetch` throws for other characters, in an error that contains the token. */
