@@ -7,7 +7,10 @@ import { RateLimitService } from '../auth/rate-limit.service.js';
 import { Public } from '../auth/route-access.js';
 import { AppError, invalidRequest, orRefuse } from '../../common/errors.js';
 import { isOfPerson } from '../../core/policy/admission/scopes.js';
-import { resourceServersConfig, type ConfiguredResourceServers } from '../config/resource-servers/resource-servers.config.js';
+import {
+  resourceServersConfig,
+  type ConfiguredResourceServers,
+} from '../config/resource-servers/resource-servers.config.js';
 import { proxyRefusal } from './oauth-refusal.js';
 import { ResourceAccessService } from './resource-access.service.js';
 
@@ -79,6 +82,5 @@ function tokenIn({ headersDistinct }: FastifyRequest['raw']): string {
   if (authorization.length + protocols.length > 1) {
     throw invalidRequest('authorization', 'Send exactly one credential.');
   }
-  const token = orRefuse(protocols[0] ?? bearerTokenFrom(authorization[0]), 'missing-token');
-  return token;
+  return orRefuse(protocols[0] ?? bearerTokenFrom(authorization[0]), 'missing-token');
 }

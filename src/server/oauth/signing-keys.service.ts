@@ -137,8 +137,7 @@ export class SigningKeysService implements OnModuleInit {
 
   /** @throws AppError `unavailable` before the keys were read */
   current(alg: string): SigningKey {
-    const key = orRefuse(currentKey(this.keys, alg, this.clock.now()), 'unavailable');
-    return key;
+    return orRefuse(currentKey(this.keys, alg, this.clock.now()), 'unavailable');
   }
 
   /**

@@ -3,7 +3,12 @@ import { orRefuse } from '../../common/errors.js';
 import { judgeProgram, type ProgramRules } from '../../core/policy/programs/programs.js';
 import { httpConfig, type HttpSettings } from '../config/http.config.js';
 import type { ResourceServerSettings } from '../config/resource-servers/resource-servers-file.js';
-import { programClientsConfig, type ConfiguredPrograms, resourceServersConfig, type ConfiguredResourceServers } from '../config/resource-servers/resource-servers.config.js';
+import {
+  programClientsConfig,
+  type ConfiguredPrograms,
+  resourceServersConfig,
+  type ConfiguredResourceServers,
+} from '../config/resource-servers/resource-servers.config.js';
 import type { GrantedTo } from '../storage/repositories/programs/program-grant.repository.js';
 
 export interface ProgramServer {
@@ -30,11 +35,10 @@ export class ProgramServersService {
 
   /** @throws AppError `invalid-target` where the configuration does not have it any more */
   find(id: string): ProgramServer {
-    const found = orRefuse(
+    return orRefuse(
       this.all.find(({ server }) => server.id === id),
       'invalid-target',
     );
-    return found;
   }
 
   accepts({ resourceServer, clientId }: GrantedTo): boolean {

@@ -103,12 +103,7 @@ export class ConnectionSweepService implements OnModuleInit {
       const { access, isDue } = socket.data;
       const isOld = millisecondsSince(access.readAt, this.clock) >= this.maxAgeMs;
       if (isDue || isOld || access.holdsUntil <= now) {
-        const others = byToken.get(access.sessionId);
-        if (others === undefined) {
-          byToken.set(access.sessionId, [socket]);
-        } else {
-          others.push(socket);
-        }
+        byToken.set(access.sessionId, [...(byToken.get(access.sessionId) ?? []), socket]);
       }
     }
     return byToken;

@@ -7,11 +7,8 @@ import { t } from '../i18n/messages.js';
 import { KeyCharacters } from './key-characters.js';
 import type { KeySheetProps } from './key-sheet.js';
 
-interface KeyViewProps {
+interface KeyViewProps extends KeySheetProps {
   readonly id: string;
-  readonly secret: string;
-  /** null before the account is created. */
-  readonly accountId: string | null;
 }
 
 /** A hidden key in a field that password managers offer to save. */
