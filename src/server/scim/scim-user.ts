@@ -169,8 +169,8 @@ export function readUser(body: unknown, former: PersonAttributes | null): ReadPe
 
 /** The parameters `attributes` and `excludedAttributes` (RFC 7644, 3.9). */
 export interface Projection {
-  readonly attributes?: string;
-  readonly excludedAttributes?: string;
+  readonly attributes?: string | undefined;
+  readonly excludedAttributes?: string | undefined;
 }
 
 /** Writes a person as a SCIM resource. */

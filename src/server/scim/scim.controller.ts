@@ -205,10 +205,8 @@ function numberOf(query: Parameters, name: string, fallback: number): number {
 }
 
 function projectionOf(query: Parameters): Projection {
-  const attributes = textOf(query, 'attributes');
-  const excludedAttributes = textOf(query, 'excludedAttributes');
   return {
-    ...(attributes !== undefined && { attributes }),
-    ...(excludedAttributes !== undefined && { excludedAttributes }),
+    attributes: textOf(query, 'attributes'),
+    excludedAttributes: textOf(query, 'excludedAttributes'),
   };
 }
