@@ -2,9 +2,13 @@ import { Inject, Injectable } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import type { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { ArrivingBodies } from '../http/arriving-bodies.js';
 import { readOnWhileClosing } from '../network/ended-connections.js';
 import { httpConfig, type HttpSettings } from '../config/http.config.js';
 import { AuthenticationGuard } from './authentication.guard.js';
+
+/** 128 bodies have this length, with the default of SERVICE_BODY_LIMIT_BYTES. */
+const ARRIVING_BYTES = 128 * 1024 * 1024;
 
 /**
  * Authenticates callers of `LargeBody` routes before Fastify parses their body: Nest's guards run
@@ -13,6 +17,7 @@ import { AuthenticationGuard } from './authentication.guard.js';
 @Injectable()
 export class LargeBodyHook {
   private readonly limitBytes: number;
+  private readonly bodies = new ArrivingBodies(ARRIVING_BYTES);
 
   constructor(
     { httpAdapter }: HttpAdapterHost<FastifyAdapter>,
@@ -26,6 +31,7 @@ export class LargeBodyHook {
         route.bodyLimit = limitBytes;
         route.preParsing = async (request, reply, payload) => {
           await this.authenticate(request, reply, limitBytes);
+          this.bodies.add(request, reply, limitBytes);
           return payload;
         };
       }

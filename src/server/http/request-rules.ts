@@ -3,6 +3,7 @@ import { RouteConfig } from '@nestjs/platform-fastify';
 import type { FastifyContextConfig, FastifyInstance, FastifyRequest } from 'fastify';
 import { AppError, invalidRequest } from '../../common/errors.js';
 import { isNestedTooDeep, MAX_JSON_DEPTH } from '../../common/parse-json.js';
+import { ArrivingBodies } from './arriving-bodies.js';
 
 export interface FormattedRefusal {
   readonly status: number;
@@ -37,6 +38,8 @@ declare module 'fastify' {
 
 /** Anyone may send a body of this size; parsing more costs others their time. */
 export const BODY_LIMIT_BYTES = 32_768;
+/** 2,048 of them have this length, and so do 256 of the largest bodies that strangers may send. */
+const ARRIVING_BYTES = 64 * 1024 * 1024;
 
 /** Grouping the fields by name costs the square of their number. */
 const MAX_FORM_FIELDS = 100;
@@ -158,6 +161,15 @@ function jsonParserOf(server: FastifyInstance) {
 }
 
 function applyBodyRules(server: FastifyInstance): void {
+  const bodies = new ArrivingBodies(ARRIVING_BYTES);
+  // Large bodies of callers who are authenticated have a bound of their own.
+  server.addHook('preParsing', (request, reply, payload, done) => {
+    const { config, bodyLimit = BODY_LIMIT_BYTES } = request.routeOptions;
+    if (config.largeBody !== true) {
+      bodies.add(request, reply, bodyLimit);
+    }
+    done(null, payload);
+  });
   server.addHook('onRoute', (route) => {
     route.bodyLimit = route.config?.bodyLimitBytes ?? route.bodyLimit;
     if (route.config?.ignoresBody === true) {
