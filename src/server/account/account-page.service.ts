@@ -11,10 +11,8 @@ import { fileBytes, sendFile, servePageAssets, type FileBytes } from '../http/ho
 import { accountPageHeaders, serviceWorkerHeaders } from '../http/security-headers.js';
 import { acceptsPrograms } from '../../core/policy/programs/programs.js';
 import { brandConfig, type BrandSettings } from '../config/brand.config.js';
-import {
-  resourceServersConfig,
-  type ConfiguredResourceServers,
-} from '../config/resource-servers/resource-servers.config.js';
+import { resourceServersConfig } from '../config/resource-servers/resource-servers.config.js';
+import type { ResourceServerSettings } from '../config/resource-servers/resource-servers-file.js';
 import { httpConfig, type HttpSettings } from '../config/http.config.js';
 
 /** Path of the page; its files lie below it. */
@@ -34,7 +32,7 @@ export class AccountPageService implements OnModuleInit {
     private readonly host: HttpAdapterHost<FastifyAdapter>,
     @Inject(httpConfig.KEY) private readonly config: HttpSettings,
     @Inject(brandConfig.KEY) private readonly brand: BrandSettings,
-    @Inject(resourceServersConfig.KEY) private readonly servers: ConfiguredResourceServers,
+    @Inject(resourceServersConfig.KEY) private readonly servers: readonly ResourceServerSettings[],
   ) {}
 
   async onModuleInit(): Promise<void> {

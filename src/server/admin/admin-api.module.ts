@@ -1,10 +1,8 @@
 import { Module, type DynamicModule, type FactoryProvider, type Type } from '@nestjs/common';
 import { APP_GUARD } from '@nestjs/core';
 import { acceptsPrograms } from '../../core/policy/programs/programs.js';
-import {
-  resourceServersConfig,
-  type ConfiguredResourceServers,
-} from '../config/resource-servers/resource-servers.config.js';
+import { resourceServersConfig } from '../config/resource-servers/resource-servers.config.js';
+import type { ResourceServerSettings } from '../config/resource-servers/resource-servers-file.js';
 import { AdminAccessController } from './access/admin-access.controller.js';
 import { AdminAuthService } from './access/admin-auth.service.js';
 import { AdminGuard } from './access/admin.guard.js';
@@ -69,7 +67,7 @@ export class AdminApiModule {
       provide: service,
       useFactory: () => server.get<object>(service, { strict: false }),
     }));
-    const backends = server.get<ConfiguredResourceServers>(resourceServersConfig.KEY, {
+    const backends = server.get<readonly ResourceServerSettings[]>(resourceServersConfig.KEY, {
       strict: false,
     });
     return {

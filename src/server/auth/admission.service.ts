@@ -9,10 +9,8 @@ import {
 } from '../config/encryption.config.js';
 import { keylessConfig, type KeylessSettings } from '../config/keyless.config.js';
 import { OperatorRulesService, type RuledSettings } from '../config/operator-rules.service.js';
-import {
-  resourceServersConfig,
-  type ConfiguredResourceServers,
-} from '../config/resource-servers/resource-servers.config.js';
+import { resourceServersConfig } from '../config/resource-servers/resource-servers.config.js';
+import type { ResourceServerSettings } from '../config/resource-servers/resource-servers-file.js';
 import {
   admissionTable,
   judgeAdmission,
@@ -32,7 +30,8 @@ export class AdmissionService implements OnModuleInit {
     @Inject(authConfig.KEY) private readonly auth: AuthSettings,
     @Inject(encryptionConfig.KEY) private readonly encryption: EncryptionSettings,
     @Inject(keylessConfig.KEY) private readonly keyless: KeylessSettings,
-    @Inject(resourceServersConfig.KEY) private readonly resourceServers: ConfiguredResourceServers,
+    @Inject(resourceServersConfig.KEY)
+    private readonly resourceServers: readonly ResourceServerSettings[],
     private readonly rules: OperatorRulesService,
   ) {
     this.made = this.make(rules.current());

@@ -1,8 +1,6 @@
 import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
-import {
-  resourceServersConfig,
-  type ConfiguredResourceServers,
-} from '../config/resource-servers/resource-servers.config.js';
+import { resourceServersConfig } from '../config/resource-servers/resource-servers.config.js';
+import type { ResourceServerSettings } from '../config/resource-servers/resource-servers-file.js';
 import { MetricsService } from '../metrics/metrics.service.js';
 import {
   EventStatisticsRepository,
@@ -17,7 +15,7 @@ export class EventMetricsService implements OnModuleInit {
   constructor(
     private readonly statistics: EventStatisticsRepository,
     private readonly metrics: MetricsService,
-    @Inject(resourceServersConfig.KEY) private readonly servers: ConfiguredResourceServers,
+    @Inject(resourceServersConfig.KEY) private readonly servers: readonly ResourceServerSettings[],
   ) {}
 
   onModuleInit(): void {

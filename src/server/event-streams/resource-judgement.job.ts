@@ -4,10 +4,7 @@ import { IdentityEvents } from '../auth/identity.events.js';
 import { AppError } from '../../common/errors.js';
 import { Clock } from '../../common/runtime/clock.js';
 import type { ResourceServerSettings } from '../config/resource-servers/resource-servers-file.js';
-import {
-  resourceServersConfig,
-  type ConfiguredResourceServers,
-} from '../config/resource-servers/resource-servers.config.js';
+import { resourceServersConfig } from '../config/resource-servers/resource-servers.config.js';
 import type { Transaction } from '../storage/database.service.js';
 import {
   ResourceJudgementRepository,
@@ -22,7 +19,7 @@ import { DueJudgement, type DueBatch } from './due-judgement.js';
 export class ResourceJudgementJob extends DueJudgement {
   constructor(
     private readonly sessions: ResourceJudgementRepository,
-    @Inject(resourceServersConfig.KEY) private readonly servers: ConfiguredResourceServers,
+    @Inject(resourceServersConfig.KEY) private readonly servers: readonly ResourceServerSettings[],
     auth: AuthService,
     events: IdentityEvents,
     clock: Clock,

@@ -6,10 +6,7 @@ import { httpConfig, type HttpSettings } from '../config/http.config.js';
 import { networkConfig, type NetworkSettings } from '../config/network.config.js';
 import { SIGNATURE_ALGORITHMS } from '../config/providers-file/provider-settings.js';
 import type { ResourceServerSettings } from '../config/resource-servers/resource-servers-file.js';
-import {
-  resourceServersConfig,
-  type ConfiguredResourceServers,
-} from '../config/resource-servers/resource-servers.config.js';
+import { resourceServersConfig } from '../config/resource-servers/resource-servers.config.js';
 import { unavailableBecause, upstreamErrorIn } from '../providers/http/upstream-http.js';
 import { ClientAssertionRepository } from '../storage/repositories/oauth/client-assertion.repository.js';
 import {
@@ -44,7 +41,7 @@ export class ClientAssertionService implements OnApplicationShutdown {
   private readonly audience: string;
 
   constructor(
-    @Inject(resourceServersConfig.KEY) servers: ConfiguredResourceServers,
+    @Inject(resourceServersConfig.KEY) servers: readonly ResourceServerSettings[],
     @Inject(httpConfig.KEY) http: HttpSettings,
     @Inject(networkConfig.KEY) network: NetworkSettings,
     private readonly used: ClientAssertionRepository,

@@ -5,10 +5,7 @@ import { AppError, invalidRequest } from '../../common/errors.js';
 import { SecretFile } from '../config/environment/secret-file.js';
 import { parseClientSecrets } from '../config/resource-servers/client-settings.js';
 import type { ResourceServerSettings } from '../config/resource-servers/resource-servers-file.js';
-import {
-  resourceServersConfig,
-  type ConfiguredResourceServers,
-} from '../config/resource-servers/resource-servers.config.js';
+import { resourceServersConfig } from '../config/resource-servers/resource-servers.config.js';
 import { ClientAssertionService } from './client-assertion.service.js';
 import type { ClientAuthenticationForm } from './oauth.dto.js';
 
@@ -26,7 +23,7 @@ export class ClientAuthenticationService {
   >;
 
   constructor(
-    @Inject(resourceServersConfig.KEY) servers: ConfiguredResourceServers,
+    @Inject(resourceServersConfig.KEY) servers: readonly ResourceServerSettings[],
     private readonly assertions: ClientAssertionService,
     clock: Clock,
   ) {

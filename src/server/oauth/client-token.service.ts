@@ -4,10 +4,7 @@ import { AppError, orRefuse } from '../../common/errors.js';
 import { Runtime } from '../../common/runtime/runtime.js';
 import { httpConfig, type HttpSettings } from '../config/http.config.js';
 import type { ResourceServerSettings } from '../config/resource-servers/resource-servers-file.js';
-import {
-  resourceServersConfig,
-  type ConfiguredResourceServers,
-} from '../config/resource-servers/resource-servers.config.js';
+import { resourceServersConfig } from '../config/resource-servers/resource-servers.config.js';
 import { ClientAuthenticationService } from './client-authentication.service.js';
 import type { TokenForm } from './oauth.dto.js';
 import { SigningKeysService } from './signing-keys.service.js';
@@ -45,7 +42,7 @@ export class ClientTokenService {
     private readonly clients: ClientAuthenticationService,
     private readonly keys: SigningKeysService,
     private readonly runtime: Runtime,
-    @Inject(resourceServersConfig.KEY) private readonly servers: ConfiguredResourceServers,
+    @Inject(resourceServersConfig.KEY) private readonly servers: readonly ResourceServerSettings[],
     @Inject(httpConfig.KEY) http: HttpSettings,
   ) {
     this.issuer = http.publicUrl ?? '';

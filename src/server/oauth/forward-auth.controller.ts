@@ -7,10 +7,8 @@ import { RateLimitService } from '../auth/rate-limit.service.js';
 import { Public } from '../auth/route-access.js';
 import { AppError, invalidRequest, orRefuse } from '../../common/errors.js';
 import { isOfPerson } from '../../core/policy/admission/scopes.js';
-import {
-  resourceServersConfig,
-  type ConfiguredResourceServers,
-} from '../config/resource-servers/resource-servers.config.js';
+import { resourceServersConfig } from '../config/resource-servers/resource-servers.config.js';
+import type { ResourceServerSettings } from '../config/resource-servers/resource-servers-file.js';
 import { proxyRefusal } from './oauth-refusal.js';
 import { ResourceAccessService } from './resource-access.service.js';
 
@@ -31,7 +29,7 @@ export class ForwardAuthController {
   constructor(
     private readonly access: ResourceAccessService,
     private readonly limits: RateLimitService,
-    @Inject(resourceServersConfig.KEY) private readonly servers: ConfiguredResourceServers,
+    @Inject(resourceServersConfig.KEY) private readonly servers: readonly ResourceServerSettings[],
   ) {}
 
   @All([PATH, `${PATH}/*`])

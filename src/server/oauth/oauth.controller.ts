@@ -6,10 +6,8 @@ import { Public } from '../auth/route-access.js';
 import { AppError } from '../../common/errors.js';
 import { FORM } from '../http/request-rules.js';
 import { Answers, Refuses } from '../http/route-docs.js';
-import {
-  resourceServersConfig,
-  type ConfiguredResourceServers,
-} from '../config/resource-servers/resource-servers.config.js';
+import { resourceServersConfig } from '../config/resource-servers/resource-servers.config.js';
+import type { ResourceServerSettings } from '../config/resource-servers/resource-servers-file.js';
 import { acceptsPrograms } from '../../core/policy/programs/programs.js';
 import { OFFLINE_ACCESS } from '../../core/policy/programs/program-scopes.js';
 import { httpConfig, type HttpSettings } from '../config/http.config.js';
@@ -44,7 +42,7 @@ export class OAuthController {
     private readonly outcomes: ResourceServerOutcomesService,
     private readonly keys: SigningKeysService,
     @Inject(httpConfig.KEY) private readonly http: HttpSettings,
-    @Inject(resourceServersConfig.KEY) private readonly servers: ConfiguredResourceServers,
+    @Inject(resourceServersConfig.KEY) private readonly servers: readonly ResourceServerSettings[],
   ) {}
 
   @ApiOperation({ summary: 'The metadata of this authorization server (RFC 8414).' })

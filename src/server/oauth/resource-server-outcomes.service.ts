@@ -2,10 +2,8 @@ import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { refusalCodeOf } from '../http/error.filter.js';
-import {
-  resourceServersConfig,
-  type ConfiguredResourceServers,
-} from '../config/resource-servers/resource-servers.config.js';
+import { resourceServersConfig } from '../config/resource-servers/resource-servers.config.js';
+import type { ResourceServerSettings } from '../config/resource-servers/resource-servers-file.js';
 import { MetricsService, RESOURCE_SERVER_REQUESTS } from '../metrics/metrics.service.js';
 import { clientIdIn } from './client-authentication.service.js';
 import { EXCHANGE } from './oauth.dto.js';
@@ -42,7 +40,7 @@ export class ResourceServerOutcomesService implements OnModuleInit {
     { httpAdapter }: HttpAdapterHost,
     private readonly metrics: MetricsService,
     private readonly keys: SigningKeysService,
-    @Inject(resourceServersConfig.KEY) private readonly servers: ConfiguredResourceServers,
+    @Inject(resourceServersConfig.KEY) private readonly servers: readonly ResourceServerSettings[],
   ) {
     // Nest adds the routes before it calls `onModuleInit`.
     httpAdapter.getInstance<FastifyInstance>().addHook('onRoute', (route) => {

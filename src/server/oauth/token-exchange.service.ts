@@ -3,10 +3,8 @@ import { AccessTokenService } from '../auth/sessions/access-token.service.js';
 import { AuthService } from '../auth/auth.service.js';
 import { RateLimitService } from '../auth/rate-limit.service.js';
 import { orRefuse } from '../../common/errors.js';
-import {
-  resourceServersConfig,
-  type ConfiguredResourceServers,
-} from '../config/resource-servers/resource-servers.config.js';
+import { resourceServersConfig } from '../config/resource-servers/resource-servers.config.js';
+import type { ResourceServerSettings } from '../config/resource-servers/resource-servers-file.js';
 import type { Transaction } from '../storage/database.service.js';
 import {
   ResourceSessionRepository,
@@ -24,7 +22,7 @@ export class TokenExchangeService {
     private readonly limits: RateLimitService,
     private readonly sessions: ResourceSessionRepository,
     private readonly tokens: ResourceTokenService,
-    @Inject(resourceServersConfig.KEY) private readonly servers: ConfiguredResourceServers,
+    @Inject(resourceServersConfig.KEY) private readonly servers: readonly ResourceServerSettings[],
   ) {}
 
   /**

@@ -12,9 +12,7 @@ import { httpConfig, type HttpSettings } from '../config/http.config.js';
 import type { ResourceServerSettings } from '../config/resource-servers/resource-servers-file.js';
 import {
   programClientsConfig,
-  type ConfiguredPrograms,
   resourceServersConfig,
-  type ConfiguredResourceServers,
 } from '../config/resource-servers/resource-servers.config.js';
 import { oauthErrorOf } from '../oauth/oauth-refusal.js';
 import { ExternalFlowRepository } from '../storage/repositories/one-time.repository.js';
@@ -44,8 +42,8 @@ export class AuthorizationService {
     private readonly clients: ProgramClientsService,
     private readonly flows: ExternalFlowRepository,
     private readonly runtime: Runtime,
-    @Inject(resourceServersConfig.KEY) private readonly servers: ConfiguredResourceServers,
-    @Inject(programClientsConfig.KEY) private readonly configured: ConfiguredPrograms,
+    @Inject(resourceServersConfig.KEY) private readonly servers: readonly ResourceServerSettings[],
+    @Inject(programClientsConfig.KEY) private readonly configured: readonly ConfiguredProgram[],
     @Inject(httpConfig.KEY) http: HttpSettings,
   ) {
     this.issuer = http.publicUrl ?? '';

@@ -7,10 +7,7 @@ import { isDocumentAddress } from '../../core/policy/programs/known-programs.js'
 import type { ConfiguredProgram, ProgramAcceptance } from '../../core/policy/programs/programs.js';
 import { isRedirectAllowable } from '../../core/policy/programs/redirect-address.js';
 import { networkConfig, type NetworkSettings } from '../config/network.config.js';
-import {
-  programClientsConfig,
-  type ConfiguredPrograms,
-} from '../config/resource-servers/resource-servers.config.js';
+import { programClientsConfig } from '../config/resource-servers/resource-servers.config.js';
 import { UpstreamConnectionsService } from '../providers/http/upstream-connections.service.js';
 import {
   DEFAULT_UPSTREAM_LIMITS,
@@ -88,7 +85,7 @@ export class ProgramClientsService implements OnApplicationShutdown {
   constructor(
     private readonly runtime: Runtime,
     @Inject(networkConfig.KEY) network: NetworkSettings,
-    @Inject(programClientsConfig.KEY) private readonly configured: ConfiguredPrograms,
+    @Inject(programClientsConfig.KEY) private readonly configured: readonly ConfiguredProgram[],
   ) {
     this.connections = new UpstreamConnectionsService(network);
   }

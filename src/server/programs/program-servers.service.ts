@@ -1,13 +1,15 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { orRefuse } from '../../common/errors.js';
-import { judgeProgram, type ProgramRules } from '../../core/policy/programs/programs.js';
+import {
+  judgeProgram,
+  type ConfiguredProgram,
+  type ProgramRules,
+} from '../../core/policy/programs/programs.js';
 import { httpConfig, type HttpSettings } from '../config/http.config.js';
 import type { ResourceServerSettings } from '../config/resource-servers/resource-servers-file.js';
 import {
   programClientsConfig,
-  type ConfiguredPrograms,
   resourceServersConfig,
-  type ConfiguredResourceServers,
 } from '../config/resource-servers/resource-servers.config.js';
 import type { GrantedTo } from '../storage/repositories/programs/program-grant.repository.js';
 
@@ -23,8 +25,8 @@ export class ProgramServersService {
   readonly all: readonly ProgramServer[];
 
   constructor(
-    @Inject(resourceServersConfig.KEY) servers: ConfiguredResourceServers,
-    @Inject(programClientsConfig.KEY) private readonly configured: ConfiguredPrograms,
+    @Inject(resourceServersConfig.KEY) servers: readonly ResourceServerSettings[],
+    @Inject(programClientsConfig.KEY) private readonly configured: readonly ConfiguredProgram[],
     @Inject(httpConfig.KEY) http: HttpSettings,
   ) {
     this.issuer = http.publicUrl ?? '';

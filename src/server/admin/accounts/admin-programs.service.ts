@@ -4,10 +4,8 @@ import { IdentityEvents } from '../../auth/identity.events.js';
 import { Clock } from '../../../common/runtime/clock.js';
 import { orRefuse } from '../../../common/errors.js';
 import { describeGrant } from '../../../core/policy/programs/describe-grant.js';
-import {
-  resourceServersConfig,
-  type ConfiguredResourceServers,
-} from '../../config/resource-servers/resource-servers.config.js';
+import { resourceServersConfig } from '../../config/resource-servers/resource-servers.config.js';
+import type { ResourceServerSettings } from '../../config/resource-servers/resource-servers-file.js';
 import { ProgramGrantRepository } from '../../storage/repositories/programs/program-grant.repository.js';
 import type { AdminOrigin } from '../access/admin-caller.js';
 import type { ActAnswerDto } from './admin-accounts.dto.js';
@@ -21,7 +19,7 @@ export class AdminProgramsService {
     private readonly events: IdentityEvents,
     private readonly audit: AuditService,
     private readonly clock: Clock,
-    @Inject(resourceServersConfig.KEY) private readonly servers: ConfiguredResourceServers,
+    @Inject(resourceServersConfig.KEY) private readonly servers: readonly ResourceServerSettings[],
   ) {}
 
   /** Returns the grants whose code was used, newest first. */

@@ -1,8 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
-import {
-  resourceServersConfig,
-  type ConfiguredResourceServers,
-} from '../../config/resource-servers/resource-servers.config.js';
+import { resourceServersConfig } from '../../config/resource-servers/resource-servers.config.js';
+import type { ResourceServerSettings } from '../../config/resource-servers/resource-servers-file.js';
 import { MetricsService, RESOURCE_SERVER_REQUESTS } from '../../metrics/metrics.service.js';
 import {
   EventStatisticsRepository,
@@ -18,7 +16,7 @@ export class AdminResourceServersService {
     private readonly signingKeys: SigningKeyRepository,
     private readonly events: EventStatisticsRepository,
     private readonly metrics: MetricsService,
-    @Inject(resourceServersConfig.KEY) private readonly servers: ConfiguredResourceServers,
+    @Inject(resourceServersConfig.KEY) private readonly servers: readonly ResourceServerSettings[],
   ) {}
 
   async list(): Promise<AdminResourceServersDto> {

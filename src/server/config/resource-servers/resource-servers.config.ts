@@ -26,12 +26,8 @@ export const resourceServersConfig = namespaceOf(
   (checked: { resourceServers: readonly ResourceServerSettings[] }) => checked.resourceServers,
 );
 
-export type ConfiguredResourceServers = ReturnType<typeof resourceServersConfig>;
-
 /** Programs that the operator configured. */
 export const programClientsConfig = namespaceOf(
   'programClients',
   (checked: { programClients: readonly ConfiguredProgram[] }) => checked.programClients,
 );
-
-export type ConfiguredPrograms = ReturnType<typeof programClientsConfig>;
