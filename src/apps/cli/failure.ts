@@ -58,7 +58,7 @@ const HINTS: Readonly<Record<string, string>> = {
   'invitation-invalid': 'Check the code, or ask the operator for another one.',
   'provider-required': 'Connect it on the account page or in another app, then try again.',
   'not-eligible':
-    'Once your access is restored, sign in at the provider again on the account page. Check: gatehouse whoami',
+    'Once your access is restored, sign in at the provider again on the account page: the server then asks at once. Check: gatehouse whoami',
   'account-disabled': 'Only an administrator can enable it. Then try again.',
   'signup-provider-disabled': 'For an account that you have already: gatehouse login',
   'key-challenge-disabled': 'Sign in through a provider: gatehouse login --provider <id>',
@@ -92,8 +92,20 @@ function unknownFailure(error: unknown): Failure {
     const hint = 'Check that it exists, that it is yours, and that there is space.';
     return { exitCode: EXIT.configuration, code: 'file', message, hint };
   }
+  if (isListenError(error)) {
+    const message = `Port ${error.port} cannot be used (${error.code}).`;
+    const hint = 'End the process that uses it, or choose another one with --port.';
+    return { exitCode: EXIT.refused, code: 'port', message, hint };
+  }
   const message = error instanceof Error ? error.message : String(error);
   return { exitCode: EXIT.refused, code: 'failed', message };
+}
+
+type ListenError = Error & { readonly port: number; readonly code: string };
+
+function isListenError(error: unknown): error is ListenError {
+  const isOfListen = error instanceof Error && 'syscall' in error && error.syscall === 'listen';
+  return isOfListen && 'port' in error && 'code' in error;
 }
 
 /** Refusals of a person, not of a request. */

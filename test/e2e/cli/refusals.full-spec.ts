@@ -135,6 +135,15 @@ describe('gatehouse, refused by a server', () => {
   });
 });
 
+describe('gatehouse webhook listen', () => {
+  it('names the port that another process uses', async () => {
+    const { port } = new URL(webUrl);
+    const { code, stderr } = await failure(['webhook', 'listen', '--port', port]);
+    expect(code).toBe(1);
+    expect(stderr).toContain(`Port ${port} cannot be used (EADDRINUSE).\n  End the process`);
+  });
+});
+
 describe('gatehouse, without a server', () => {
   it('exits with 4 when the connection is refused', async () => {
     const { code, error } = await logInAt(`http://127.0.0.1:${await freePort()}`);

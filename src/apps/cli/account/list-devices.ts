@@ -36,7 +36,7 @@ export async function listDevices(context: Context): Promise<void> {
 export async function endDevice(context: Context): Promise<void> {
   const [begin = ''] = context.args;
   const { client } = await requireToken(context);
-  const session = oneById(await client.sessions(), begin, 'device');
+  const session = oneById(await client.sessions(), begin, 'device', 'gatehouse devices');
   if (session.current) {
     throw usageError('This is the session of this command.', 'To end it: gatehouse logout');
   }

@@ -92,7 +92,8 @@ export async function resume({ environment, output }: CliContext): Promise<void>
 async function find(context: Context): Promise<ShownableRequest> {
   const { current, options } = await prepare(context);
   const [begin = ''] = context.args;
-  const one = oneById(await offered(current.client.requests.list()), begin, 'open request');
+  const open = await offered(current.client.requests.list());
+  const one = oneById(open, begin, 'open request', 'gatehouse requests');
   const found = await openRequest(current.client.requests, one.id, options);
   if (found.kind === 'opened') {
     return found;

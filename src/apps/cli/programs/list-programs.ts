@@ -76,7 +76,7 @@ function choiceOf({ args: [id], options }: EndContext): Choice {
     throw usageError('Name an id, --program or --all.');
   }
   if (id !== undefined) {
-    return (listed) => [oneById(listed, id, 'program')];
+    return (listed) => [oneById(listed, id, 'program', 'gatehouse programs')];
   }
   return (listed) => (all ? listed : listed.filter(({ client }) => client.id === program));
 }
