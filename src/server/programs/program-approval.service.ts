@@ -155,7 +155,7 @@ export class ProgramApprovalService {
     const found = accepting.find(({ server }) => server.id === id);
     if (found === undefined) {
       const ids = accepting.map(({ server }) => server.id).join(', ') || 'none';
-      const message = `Backends that accept files: ${ids}.`;
+      const message = `Backends for which programs can be added: ${ids}.`;
       throw new AppError('invalid-target', { details: [{ path: 'resource', message }] });
     }
     return found;

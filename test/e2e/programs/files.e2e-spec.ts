@@ -156,7 +156,10 @@ describe('a program with a file', () => {
     const token = await person();
     const unknown = await add(token, { resource: 'other' });
     expect(unknown.body['details']).toEqual([
-      { path: 'resource', message: 'Backends that accept files: notes, listed, wide.' },
+      {
+        path: 'resource',
+        message: 'Backends for which programs can be added: notes, listed, wide.',
+      },
     ]);
     const scope = await add(token, { scopes: ['all'] });
     expect(scope.body['details']).toEqual([

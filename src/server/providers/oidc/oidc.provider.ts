@@ -138,7 +138,8 @@ export class OidcProvider
     try {
       const count = await this.keys.count(String(metadata.jwks_uri));
       const severity = count > 0 ? 'ok' : 'error';
-      return { step: 'keys', severity, cause: null, message: `it publishes ${count} keys` };
+      const message = `it publishes ${count} ${count === 1 ? 'key' : 'keys'}`;
+      return { step: 'keys', severity, cause: null, message };
     } catch (error) {
       return failedStep('keys', error);
     }
