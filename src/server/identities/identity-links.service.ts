@@ -51,11 +51,11 @@ export class IdentityLinksService {
    */
   async linkCertificate(
     accountId: string,
-    prove: (tx: Transaction) => Promise<Omit<IdentityProof, 'checkedAt'>>,
+    prove: (tx: Transaction) => Promise<IdentityProof>,
   ): Promise<void> {
     const change = await this.database.transaction(async (tx) => {
-      const proof = { ...(await prove(tx)), checkedAt: this.clock.now() };
-      return this.linkProven(tx, accountId, this.proofs.toProvenIdentity(proof, null));
+      const proven = this.proofs.toProvenIdentity(await prove(tx), null);
+      return this.linkProven(tx, accountId, proven);
     });
     this.announce(accountId, change);
   }

@@ -99,9 +99,10 @@ export class CertificateConnectService {
     take: (tx: Transaction) => Promise<ProvenCertificate>,
   ): Promise<void> {
     await this.links.linkCertificate(accountId, async (tx) => {
-      const { subject, login, record } = answered(await take(tx));
+      const { login, record: certificate, subject, checkedAt } = answered(await take(tx));
       const facts = { login, email: null, emailVerified: false, groups: null, memberships: {} };
-      return { provider: CERTIFICATES, subject, facts, credentials: null, certificate: record };
+      const proof = { provider: CERTIFICATES, subject, facts, credentials: null, checkedAt };
+      return { ...proof, certificate };
     });
   }
 

@@ -21,6 +21,8 @@ export interface NamedCertificate {
 export interface ProvenCertificate extends NamedCertificate {
   /** `unknown`: a source of revocations did not answer. */
   readonly eligibility: KeylessIdentity['eligibility'];
+  /** Unix milliseconds. */
+  readonly checkedAt: number;
 }
 
 @Injectable()
@@ -57,9 +59,10 @@ export class CertificateIdentitiesService {
 
   async verify(named: NamedCertificate, address: string): Promise<ProvenCertificate> {
     const verdict = await this.status.judge(named.record, named.subject, false);
+    const { askedAt: checkedAt } = verdict;
     switch (verdict.kind) {
       case 'eligible':
-        return { ...named, eligibility: { status: 'eligible' } };
+        return { ...named, checkedAt, eligibility: { status: 'eligible' } };
       case 'ineligible':
         await this.report(verdict.reason.replaceAll('_', '-'), named.record, address);
         throw await this.refusalOf(named.subject, verdict.reason);
@@ -67,8 +70,12 @@ export class CertificateIdentitiesService {
         const { reason } = verdict;
         this.logger.warn({ msg: 'client certificate not checked for revocation', reason });
         const { enabled, strict } = this.auth.offboarding;
-        const lastAnswerStands = !enabled || !strict;
-        return { ...named, eligibility: { status: 'unknown', reason, lastAnswerStands } };
+        const eligibility = {
+          status: 'unknown',
+          reason,
+          lastAnswerStands: !enabled || !strict,
+        } as const;
+        return { ...named, checkedAt, eligibility };
       }
     }
   }

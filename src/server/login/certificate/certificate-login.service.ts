@@ -97,11 +97,11 @@ export class CertificateLoginService {
     return { ...answer, created: created || answer.created };
   }
 
-  private identity({ subject, login, record, eligibility }: ProvenCertificate): KeylessIdentity {
-    const known = { provider: CERTIFICATES, subject, authority: null, credentials: null };
+  private identity({ record, ...proven }: ProvenCertificate): KeylessIdentity {
+    const known = { provider: CERTIFICATES, authority: null, credentials: null };
     const { tokenTtlSeconds: ttlSeconds } = this.mtls;
     const limits = { ttlSeconds, endsBy: endOf(record), certificate: record };
-    return { ...known, login, certificate: record, eligibility, limits };
+    return { ...known, ...proven, certificate: record, limits };
   }
 
   /** @returns null = admitted @throws AppError `not-found` (disabled) */

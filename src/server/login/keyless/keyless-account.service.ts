@@ -119,7 +119,7 @@ export class KeylessAccountService {
   private toProven(identity: KeylessIdentity): ProvenIdentity {
     const { provider, subject, authority, login, credentials, certificate = null } = identity;
     const noFacts = { email: null, emailVerified: false, groups: null, memberships: {} };
-    const { facts = { ...noFacts, login }, checkedAt = this.clock.now() } = identity;
+    const { facts = { ...noFacts, login }, checkedAt } = identity;
     const proof = { provider, subject, facts, credentials, certificate, checkedAt };
     return this.proofs.toProvenIdentity(proof, authority);
   }

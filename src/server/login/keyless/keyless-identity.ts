@@ -34,8 +34,8 @@ export interface KeylessIdentity {
   readonly facts?: EligibilityFacts;
   /** The provider's own session, for logout tokens. Default: unknown. */
   readonly providerSession?: string | null;
-  /** When the identity was proven, Unix milliseconds. Default: now. */
-  readonly checkedAt?: number;
+  /** When the identity was proven, Unix milliseconds. */
+  readonly checkedAt: number;
   /** When the person authenticated for this login, Unix milliseconds. Default: now. */
   readonly authenticatedAt?: number;
 }

@@ -19,6 +19,7 @@ import { RevocationService, worstOf } from './revocation.service.js';
 
 /** Stored by an earlier version, which kept the certificate without the authorities above it. */
 const ISSUERS_NOT_SEEN = { kind: 'unknown', reason: 'issuers_not_seen' } as const;
+const NOT_TRUSTED = { kind: 'ineligible', reason: 'not_trusted' } as const;
 
 @Injectable()
 export class CertificateStatusService {
@@ -34,21 +35,26 @@ export class CertificateStatusService {
     return judgeClientCertificate(facts, this.operator.current().mtls, this.clock.now());
   }
 
-  /** @param isFresh true to ask responders again that answered a moment ago */
+  /**
+   * @param isFresh true to ask responders again that answered a moment ago
+   * @returns the verdict with the time before the sources were asked: a newer refusal takes precedence
+   */
   async judge(
     record: CertificateRecord | null,
     subject: string,
     isFresh: boolean,
-  ): Promise<ProviderVerdict> {
+  ): Promise<ProviderVerdict & { readonly askedAt: number }> {
+    const askedAt = this.clock.now();
     const { mtls } = this.operator.current();
-    const verdict = judgeRecord(record, subject, mtls, this.clock.now());
+    const verdict = judgeRecord(record, subject, mtls, askedAt);
     const reference = record?.reference ?? null;
     if (verdict.kind !== 'eligible' || reference === null) {
-      return verdict;
+      return { ...verdict, askedAt };
     }
-    return isAnchored(reference, this.files.current())
-      ? this.revocation(reference, isFresh)
-      : { kind: 'ineligible', reason: 'not_trusted' };
+    const revocation = isAnchored(reference, this.files.current())
+      ? await this.revocation(reference, isFresh)
+      : NOT_TRUSTED;
+    return { ...revocation, askedAt };
   }
 
   private async revocation(

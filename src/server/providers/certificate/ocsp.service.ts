@@ -49,8 +49,10 @@ export class OcspService {
     if (known !== undefined && this.runtime.clock.now() < known.goodUntil) {
       return Promise.resolve(known);
     }
+    // A question that was sent earlier may have been answered before what asks for a fresh answer.
+    const shared = isFresh ? undefined : this.running.get(name);
     const running =
-      this.running.get(name) ??
+      shared ??
       this.askAll(name, certificate, issuer, addresses).finally(() => this.running.delete(name));
     this.running.set(name, running);
     return running;

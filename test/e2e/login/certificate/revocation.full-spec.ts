@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { connect as connectTcp } from 'node:net';
 import { Pool } from 'pg';
+import { HoldingProxy } from '../../../helpers/holding-proxy.js';
 import { listen } from '../../../helpers/local-server.js';
 import {
   TestAuthority,
@@ -217,6 +218,7 @@ describe('the certificate of a session that does not send it again', () => {
   let responder: ChildProcess;
   let port: number;
   let extensions: string[];
+  let address: HoldingProxy;
   const options = { AUTH_OFFBOARDING_INTERVAL_SECONDS: '3600' };
   let mtls: Record<string, string>;
 
@@ -225,14 +227,16 @@ describe('the certificate of a session that does not send it again', () => {
     sql = new Pool({ connectionString: store.databaseUrl ?? '', max: 1 });
     sql.on('error', () => undefined);
     port = await freePort();
-    extensions = [`authorityInfoAccess=OCSP;URI:http://127.0.0.1:${port}/`];
+    address = await HoldingProxy.start({ url: `http://127.0.0.1:${port}` });
+    extensions = [`authorityInfoAccess=OCSP;URI:${address.url}/`];
     // The lists of the file are those of the start: they answer for the authority between.
-    mtls = { OCSP_ENABLED: '1', CRL_ALLOWED_HOSTS: `127.0.0.1:${port}` };
+    mtls = { OCSP_ENABLED: '1', CRL_ALLOWED_HOSTS: new URL(address.url).host };
     responder = await startResponder(issuing, port);
     direct = await startDirect(mtls, { store, env: options });
   });
   afterAll(async () => {
     responder.kill('SIGKILL');
+    await address.close();
     await direct.server.stop();
     await sql.end();
     await store.drop();
@@ -315,6 +319,24 @@ describe('the certificate of a session that does not send it again', () => {
       return status === 'eligible' && Date.now() - checkedAt < 1_800_000;
     });
     other.live.close();
+  });
+
+  it('keeps a refusal that is newer than the answer to a login', async () => {
+    const { own, token, live } = await person(direct, await known());
+    live.close();
+    const later = await startDirect(mtls, { store, env: options });
+    const answering = address.hold(/^POST/, 'answer');
+    const login = later.logIn(own);
+    const answer = await answering;
+    issuing.revoke(own);
+    await reread();
+    await pass(0);
+    const isOut = async () =>
+      /ineligible/.test(JSON.stringify(await eligibilityOf(direct, { token })));
+    await waitFor('the refusal', isOut);
+    answer.release();
+    expect(await login).toMatchObject({ status: 403, body: { code: 'not-eligible' } });
+    await later.server.stop();
   });
 
   it('keeps the last answer while the responder is unavailable, unless strict', async () => {
