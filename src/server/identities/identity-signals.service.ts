@@ -14,6 +14,7 @@ import {
   type SignalFact,
   type SignalReason,
 } from '../../core/policy/eligibility/signals.js';
+import type { SubjectName } from '../../core/policy/eligibility/subject-identifier.js';
 import { DatabaseService, type SqlRunner, type Transaction } from '../storage/database.service.js';
 import { DirectoryLinkRepository } from '../storage/repositories/directory/directory-link.repository.js';
 import type { MatchedLogin } from '../storage/repositories/directory/directory-names.js';
@@ -25,6 +26,7 @@ import {
 import {
   isSignedOut,
   lockSignOuts,
+  waitingFor,
   type SignedOut,
 } from '../storage/repositories/signals/waiting-sign-outs.js';
 import {
@@ -48,8 +50,8 @@ interface ProvenLogin extends MatchedLogin {
   readonly checkedAt: number;
 }
 
-/** A login that its client finishes. */
-interface PendingLogin extends ProvenLogin {
+/** A login that its client finishes, or an administrator's. */
+export interface PendingLogin extends ProvenLogin {
   /** The session at the provider; null = it is not known. */
   readonly providerSession: string | null;
 }
@@ -93,13 +95,16 @@ export class IdentitySignalsService {
     return reason;
   }
 
-  /**
-   * Judges a person who is signed in, whether or not an account has the identity.
-   * @param loggedInAt Unix milliseconds: earlier sign-outs are answered
-   */
-  async admits(person: SignalSubject, loggedInAt: number): Promise<boolean> {
-    const isLater = ({ source, at }: SignalFact) => source !== 'sign-out' || at > loggedInAt;
-    return (await this.judge(person, isLater)).isAllowed;
+  /** Judges a person who is signed in, whether or not an account has the identity. */
+  admits(login: PendingLogin): Promise<boolean> {
+    const { provider, checkedAt } = login;
+    // Earlier sign-outs are answered.
+    const isLater = ({ source, at }: SignalFact) => source !== 'sign-out' || at > checkedAt;
+    return this.database.transaction(async (tx) => {
+      await this.meetDirectory(tx, login);
+      const isOut = await isSignedOut(tx, provider, namesOf(login), new Date(checkedAt));
+      return !isOut && (await this.judgeNow(tx, login, isLater)).isAllowed;
+    });
   }
 
   /**
@@ -133,15 +138,15 @@ export class IdentitySignalsService {
    * @throws AppError `not-eligible`; `provider-required` for a person who was signed out meanwhile
    */
   async require(tx: Transaction, person: PendingLogin): Promise<void> {
-    const { provider, checkedAt } = person;
-    if (await isSignedOut(tx, provider, namesOf(person), new Date(checkedAt))) {
+    const { provider } = person;
+    const provenAt = new Date(person.checkedAt);
+    const people = peopleOf(person);
+    const ends = [...namesOf(person), ...waitingFor('refusal', people)];
+    if (await isSignedOut(tx, provider, ends, provenAt)) {
       throw new AppError('provider-required', { provider });
     }
-    const owner = this.ownerOf(person);
-    if (owner !== null) {
-      await takeEmailSignal(tx, this.signals, owner);
-    }
-    const decision = await this.judge(person, () => true, tx);
+    await this.signals.keepDue(tx, person, people, provenAt);
+    const decision = await this.judgeNow(tx, person, () => true);
     if (!decision.isAllowed) {
       const { reason } = decision;
       throw reason === 'signed_out'
@@ -159,6 +164,19 @@ export class IdentitySignalsService {
       await this.refusals.add({ ...error.person, address: null }, 'login-refused');
     }
     throw error;
+  }
+
+  /** Judges the person, with an event about the address since the login. */
+  private async judgeNow(
+    tx: Transaction,
+    login: ProvenLogin,
+    counts: (fact: SignalFact) => boolean,
+  ): Promise<SignalDecision> {
+    const owner = this.ownerOf(login);
+    if (owner !== null) {
+      await takeEmailSignal(tx, this.signals, owner);
+    }
+    return this.judge(login, counts, tx);
   }
 
   private async judge(
@@ -187,11 +205,11 @@ export class IdentitySignalsService {
   }
 }
 
-function namesOf({ subject, facts, providerSession }: PendingLogin): SignedOut[] {
-  const { email, emailVerified } = facts;
-  return [
-    { subject },
-    ...(email !== null && emailVerified ? [{ email }] : []),
-    ...(providerSession === null ? [] : [{ session: providerSession }]),
-  ];
+function namesOf(login: PendingLogin): SignedOut[] {
+  const { providerSession: session } = login;
+  return [...peopleOf(login), ...(session === null ? [] : [{ session }])];
+}
+
+function peopleOf({ subject, facts: { email, emailVerified } }: PendingLogin): SubjectName[] {
+  return [{ subject }, ...(email !== null && emailVerified ? [{ email }] : [])];
 }

@@ -2,7 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { createCliUser } from '../../fixtures/programs/cli-fixture.js';
 import { call, logIn, refusalOf, type Json } from '../../helpers/client.js';
 import { type Server } from '../../fixtures/programs/server-fixture.js';
-import { AdminCalls, AdminTokensFile, adminUrlOf } from '../../fixtures/admin-fixture.js';
+import {
+  AdminCalls,
+  AdminTokensFile,
+  adminUrlOf,
+  logInWithBrowser,
+  sessionCookieOf,
+} from '../../fixtures/admin-fixture.js';
 import { begin } from '../../fixtures/provider-login-fixture.js';
 import { callFrom, mtlsEnv, PROXY, STRANGER } from '../../fixtures/certificate-login-fixture.js';
 import { OffboardingFixture } from '../../fixtures/offboarding-fixture.js';
@@ -65,25 +71,13 @@ describe('attacks on administrators and refused people', () => {
     return rows;
   };
 
-  const cookiesOf = (answer: Response): string =>
-    answer.headers
-      .getSetCookie()
-      .map((line) => line.split(';')[0])
-      .join('; ');
-
-  const logInWithBrowser = async (sub: string, headers: Readonly<Record<string, string>> = {}) => {
-    const started = await fetch(`${url}/admin/v1/login`, { redirect: 'manual', headers });
-    const callback = fixture.provider.authorize(started.headers.get('location') ?? '', sub);
-    return fetch(`${url}${callback.pathname}${callback.search}`, {
-      redirect: 'manual',
-      headers: { ...headers, cookie: cookiesOf(started) },
-    });
-  };
+  const logInAs = (sub: string, headers: Readonly<Record<string, string>> = {}) =>
+    logInWithBrowser(url, (address) => fixture.provider.authorize(address, sub), headers);
 
   it('serves valid callers while strangers at their address are refused', async () => {
     await start({ ADMIN_RATE_LIMIT_PER_MINUTE: `${LIMIT}` });
     fixture.provider.groups.set('ada', ['admins']);
-    const cookie = cookiesOf(await logInWithBrowser('ada'));
+    const cookie = sessionCookieOf(await logInAs('ada'));
     const browser = { cookie, host: 'console.example', 'sec-fetch-site': 'same-origin' };
     const asBrowser = () => call({ url }, 'GET', '/admin/v1/me', { headers: browser });
     expect((await asBrowser()).body).toMatchObject({ name: 'people:ada' });
@@ -162,8 +156,8 @@ describe('attacks on administrators and refused people', () => {
     const headers = { 'x-forwarded-for': CLIENT };
     fixture.provider.groups.set('ada', ['admins']);
     fixture.provider.groups.set('mallory', ['staff']);
-    expect((await logInWithBrowser('ada', headers)).status).toBe(302);
-    expect((await logInWithBrowser('mallory')).status).toBe(403);
+    expect((await logInAs('ada', headers)).status).toBe(302);
+    expect((await logInAs('mallory')).status).toBe(403);
     expect(await events('kind=admin-logged-in')).toMatchObject([
       // The peer is no trusted proxy.
       { actor: 'people:ada', provider: 'people', reason: 'operate', address: STRANGER },
@@ -203,7 +197,7 @@ describe('attacks on administrators and refused people', () => {
   it('ends sessions of a provider that is no longer that of administrators', async () => {
     await start();
     fixture.provider.groups.set('ada', ['admins']);
-    const cookie = cookiesOf(await logInWithBrowser('ada'));
+    const cookie = sessionCookieOf(await logInAs('ada'));
     const headers = { cookie, host: 'console.example' };
     const statusNow = async () => (await call({ url }, 'GET', '/admin/v1/me', { headers })).status;
     expect(await statusNow()).toBe(200);

@@ -1,6 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { call, expectErrorShape, logIn, refusalOf, type Json } from '../../helpers/client.js';
-import { AdminCalls, AdminTokensFile, adminUrlOf } from '../../fixtures/admin-fixture.js';
+import {
+  AdminCalls,
+  AdminTokensFile,
+  adminUrlOf,
+  cookiesOf,
+  logInWithBrowser,
+  sessionCookieOf,
+} from '../../fixtures/admin-fixture.js';
 import { OffboardingFixture } from '../../fixtures/offboarding-fixture.js';
 import { sessionIdOf } from '../../fixtures/sessions-fixture.js';
 import { RequestCalls } from '../../helpers/request-calls.js';
@@ -202,16 +209,10 @@ describe('the operations of the administration API', () => {
   });
 
   describe('login with a browser', () => {
-    const cookieOf = (answer: Response): string =>
-      answer.headers
-        .getSetCookie()
-        .map((line) => line.split(';')[0])
-        .join('; ');
-
     const begin = async () => {
       const started = await fetch(`${operator.url}/admin/v1/login`, { redirect: 'manual' });
       expect(started.status).toBe(302);
-      return { address: started.headers.get('location') ?? '', cookie: cookieOf(started) };
+      return { address: started.headers.get('location') ?? '', cookie: cookiesOf(started) };
     };
     const finish = (callback: URL, cookie: string) =>
       fetch(`${operator.url}${callback.pathname}${callback.search}`, {
@@ -219,15 +220,13 @@ describe('the operations of the administration API', () => {
         headers: { cookie },
       });
 
-    const logInAs = (...groups: string[]) => {
+    const logInAs = async (...groups: string[]) => {
       const sub = randomUUID();
       fixture.provider.groups.set(sub, groups);
-      return logInAgain(sub);
-    };
-    const logInAgain = async (sub: string) => {
-      const { address, cookie } = await begin();
-      const answer = await finish(fixture.provider.authorize(address, sub), cookie);
-      return { sub, answer, cookie: cookieOf(answer).replace(/gatehouse-admin-login=;? ?/, '') };
+      const answer = await logInWithBrowser(url, (address) =>
+        fixture.provider.authorize(address, sub),
+      );
+      return { sub, answer, cookie: sessionCookieOf(answer) };
     };
     const browser = { host: 'console.example', 'sec-fetch-site': 'same-origin' };
 
@@ -287,39 +286,6 @@ describe('the operations of the administration API', () => {
       const { answer } = await logInAs('staff', 'Admins ', 'admins-of-something-else');
       expect(answer.status).toBe(403);
       expect(answer.headers.getSetCookie().join()).not.toContain('admin-session');
-    });
-
-    const statusOf = async (cookie: string): Promise<number> =>
-      (await call(operator, 'GET', '/admin/v1/me', { headers: { cookie, ...browser } })).status;
-
-    it.each(['directory', 'shared-signals'])('ends at a refusal by %s', async (source) => {
-      const { sub, cookie } = await logInAs('admins');
-      expect(await statusOf(cookie)).toBe(200);
-      await fixture.sql.query(
-        `INSERT INTO identity_signal (provider, subject, source, is_allowed, at)
-         VALUES ('people', $1, $2, false, now())`,
-        [sub, source],
-      );
-      expect(await statusOf(cookie)).toBe(401);
-      const again = await logInAgain(sub);
-      expect(again.answer.status).toBe(403);
-      expect(again.answer.headers.getSetCookie().join()).not.toContain('admin-session');
-      await fixture.sql.query(`UPDATE identity_signal SET is_allowed = true WHERE subject = $1`, [
-        sub,
-      ]);
-      expect(await statusOf(cookie)).toBe(401);
-      expect(await statusOf((await logInAgain(sub)).cookie)).toBe(200);
-    });
-
-    it('ends at a sign-out, and the next login begins another session', async () => {
-      const { sub, cookie } = await logInAs('admins');
-      await fixture.sql.query(
-        `INSERT INTO identity_signal (provider, subject, source, is_allowed, at)
-         VALUES ('people', $1, 'sign-out', false, now())`,
-        [sub],
-      );
-      expect(await statusOf(cookie)).toBe(401);
-      expect(await statusOf((await logInAgain(sub)).cookie)).toBe(200);
     });
 
     it('ends with the browser that began, once, whatever others try with its state', async () => {

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { CAEP, SsfTransmitter } from '../../fakes/ssf-transmitter.js';
 import { KEYLESS, OffboardingFixture, type Person } from '../../fixtures/offboarding-fixture.js';
 import { PROGRAM_ENV, PROGRAMS, programTokens, refresh } from '../../fixtures/programs-fixture.js';
@@ -46,14 +47,16 @@ const newPerson = (): Proven => {
   return { sub, sid: randomUUID(), email };
 };
 
-const revoke = async (subject: unknown, secondsAgo = 0): Promise<number> => {
+const report = async (event: string, subject: unknown, secondsAgo = 0): Promise<number> => {
   const claims = { iat: Math.floor(Date.now() / 1000) - secondsAgo };
   const { status } = await call(server, 'POST', '/v1/signals/people', {
-    body: await transmitter.event(`${CAEP}session-revoked`, subject, { claims }),
+    body: await transmitter.event(`${CAEP}${event}`, subject, { claims }),
     headers: { 'content-type': 'application/secevent+jwt' },
   });
   return status;
 };
+const revoke = (subject: unknown, secondsAgo = 0): Promise<number> =>
+  report('session-revoked', subject, secondsAgo);
 const bySubject = ({ sub }: Pick<Proven, 'sub'>) => ({ format: 'iss_sub', iss: issuer, sub });
 const byEmail = ({ email }: Proven) => ({ format: 'email', email: email.toUpperCase() });
 
@@ -66,8 +69,8 @@ const logOutEverywhere = async (identifier: unknown): Promise<number> => {
   return (await call(server, 'POST', '/v1/signals/people/global-token-revocation', request)).status;
 };
 
-const endSession = async ({ sid }: Proven): Promise<number> => {
-  const token = await fixture.provider.logoutToken('', { claims: { sub: undefined, sid } });
+const logOut = async (claims: { sub?: string | undefined; sid?: string }): Promise<number> => {
+  const token = await fixture.provider.logoutToken('', { claims: { sub: undefined, ...claims } });
   const { status } = await call(server, 'POST', '/v1/auth/backchannel-logout/people', {
     body: new URLSearchParams({ logout_token: token }).toString(),
     headers: { 'content-type': 'application/x-www-form-urlencoded' },
@@ -75,10 +78,20 @@ const endSession = async ({ sid }: Proven): Promise<number> => {
   return status;
 };
 
+const endSession = ({ sid }: Proven): Promise<number> => logOut({ sid });
+
 describe('a sign-out between the answer of the provider and the end of a login', () => {
   const signOuts: [string, (person: Proven) => Promise<number>, number][] = [
     ['an event about the subject', (person) => revoke(bySubject(person)), 202],
     ['an event about the address', (person) => revoke(byEmail(person)), 202],
+    [
+      'an event about two spellings of the address',
+      (person) => {
+        const identifiers = [byEmail(person), { format: 'email', email: person.email }];
+        return revoke({ format: 'aliases', identifiers });
+      },
+      202,
+    ],
     [
       'an event about the session',
       (person) =>
@@ -127,6 +140,40 @@ describe('a sign-out between the answer of the provider and the end of a login',
       if (status === 200) {
         expect(await fixture.statusOf(server, body as unknown as Person)).toBe(401);
       }
+    }
+  });
+});
+
+describe('a signal to check a person between the answer of the provider and the end of a first login', () => {
+  const signals: [string, (person: Proven) => Promise<number>][] = [
+    ['a logout token', ({ sub }) => logOut({ sub })],
+    ['an event about the subject', (person) => report('credential-change', bySubject(person))],
+    ['an event about the address', (person) => report('credential-change', byEmail(person))],
+  ];
+  const leave = ({ sub }: Proven): void => void fixture.provider.groups.set(sub, ['alumni']);
+
+  it.each(signals)('is checked after the login: %s', async (_what, signal) => {
+    const person = newPerson();
+    const proven = await fixture.provenLogin(server, person.sub);
+    leave(person);
+    expect(await signal(person)).toBeLessThan(300);
+    const { status, body } = await finish(server, proven, 'people');
+    expect(status).toBe(200);
+    const login = body as unknown as Person;
+    await fixture.until('refused', async () => (await fixture.statusOf(server, login)) === 403);
+  });
+
+  it('misses none of 50 people who are reported while their login is finished', async () => {
+    const people = Array.from({ length: 50 }, newPerson);
+    const proven = await Promise.all(people.map(({ sub }) => fixture.provenLogin(server, sub)));
+    people.forEach(leave);
+    const [, logins] = await Promise.all([
+      Promise.all(people.map(async (person, at) => signals[at % signals.length]?.[1](person))),
+      Promise.all(proven.map((one, at) => sleep(at).then(() => finish(server, one, 'people')))),
+    ]);
+    for (const { body } of logins) {
+      const login = body as unknown as Person;
+      await fixture.until('refused', async () => (await fixture.statusOf(server, login)) === 403);
     }
   });
 });

@@ -63,6 +63,18 @@ describe('events about addresses that no identity has', () => {
     await expect(fixture.keylessLogin(one, sub)).rejects.toThrow();
   });
 
+  it('finishes no login with an address that was recycled after the proof', async () => {
+    const sub = randomUUID();
+    const email = `${sub}@example.com`;
+    fixture.provider.emails.set(sub, { email, isVerified: true });
+    const proven = await fixture.provenLogin(one, sub);
+    const recycled = await send(`${RISC}identifier-recycled`, { format: 'email', email });
+    expect(recycled.status).toBe(202);
+    const late = await finish(one, proven, 'people');
+    expect([late.status, late.body['code']]).toEqual([403, 'provider-required']);
+    await fixture.keylessLogin(one, sub);
+  });
+
   it('forgets the refusal of an address that was recycled', async () => {
     const sub = randomUUID();
     const email = `${sub}@example.com`;

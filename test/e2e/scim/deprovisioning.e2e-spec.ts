@@ -62,6 +62,18 @@ describe('deprovisioning by SCIM', () => {
     expect(await fixture.statusOf(one, again)).toBe(200);
   });
 
+  it('ends access also where the clock was set back since the activation', async () => {
+    const person = await fixture.keylessLogin(one);
+    const id = await scim.add(one, { userName: randomUUID(), externalId: person.sub });
+    await fixture.sql.query(
+      `UPDATE identity_signal SET at = at + interval '1 hour' WHERE subject = $1`,
+      [person.sub],
+    );
+    expect((await scim.patch(one, id, INACTIVE)).status).toBe(200);
+    await fixture.until('401', async () => (await fixture.statusOf(other, person)) === 401);
+    await expect(fixture.keylessLogin(one, person.sub)).rejects.toThrow();
+  });
+
   it('keeps a deleted person out, also one who had never logged in', async () => {
     const person = await fixture.keylessLogin(one);
     const id = await scim.add(one, { userName: randomUUID(), externalId: person.sub });

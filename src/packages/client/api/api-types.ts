@@ -5552,7 +5552,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `fresh-login-required`, `not-eligible`, `account-disabled` */
+            /** @description `fresh-login-required`, `provider-required`, `not-eligible`, `account-disabled` */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6002,7 +6002,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `not-eligible`, `account-disabled`, `signup-provider-disabled`, `key-challenge-disabled` */
+            /** @description `provider-required`, `not-eligible`, `account-disabled`, `signup-provider-disabled`, `key-challenge-disabled` */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6099,7 +6099,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `not-eligible`, `account-disabled`, `signup-provider-disabled`, `keyless-disabled`, `e2ee-required` */
+            /** @description `provider-required`, `not-eligible`, `account-disabled`, `signup-provider-disabled`, `keyless-disabled`, `e2ee-required` */
             403: {
                 headers: {
                     [name: string]: unknown;

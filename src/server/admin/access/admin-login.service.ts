@@ -91,8 +91,8 @@ export class AdminLoginService {
     );
     const callback = new URL(flow.redirectUri);
     callback.search = search;
-    const loggedInAt = this.runtime.clock.now();
-    const { profile } = await provider
+    const checkedAt = this.runtime.clock.now();
+    const { profile, providerSession } = await provider
       .exchange(callback, { ...flow, state })
       .catch((error: unknown) => {
         this.logRefusal(error, provider.id);
@@ -107,13 +107,13 @@ export class AdminLoginService {
       await this.refusals.add(refusal, 'admin-login-refused');
       throw new AppError('not-eligible', { provider: provider.id });
     }
-    const person = { provider: provider.id, subject: profile.subject };
-    const login = { ...person, facts: profile.facts, checkedAt: loggedInAt };
+    const { subject, facts } = profile;
+    const login = { provider: provider.id, subject, facts, checkedAt, providerSession };
     if (!(await this.sessions.admitsLogin(login, address))) {
       throw new AppError('not-eligible', { provider: provider.id });
     }
     void reply.clearCookie(this.cookie, { path: '/', secure: this.sessions.isSecure });
-    await this.sessions.begin(caller, { ...person, address, loggedInAt }, reply);
+    await this.sessions.begin(caller, login, address, reply);
     this.logger.log({ msg: 'administrator signed in', name: caller.name, role: caller.role });
   }
 

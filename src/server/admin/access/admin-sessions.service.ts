@@ -5,22 +5,18 @@ import { sha256 } from '../../../common/sha256.js';
 import { AuditService } from '../../audit/audit.service.js';
 import { Runtime } from '../../../common/runtime/runtime.js';
 import { adminConfig, type AdminSettings } from '../../config/admin.config.js';
-import { IdentitySignalsService } from '../../identities/identity-signals.service.js';
+import {
+  IdentitySignalsService,
+  type PendingLogin,
+} from '../../identities/identity-signals.service.js';
 import { ExternalFlowRepository } from '../../storage/repositories/one-time.repository.js';
 import type { AdminCaller } from './admin-caller.js';
 
 const MAX_REMEMBERED = 1000;
 
-interface SessionOrigin {
-  readonly provider: string;
-  readonly subject: string;
-  readonly address: string;
-  /** When the provider was asked, Unix milliseconds. */
-  readonly loggedInAt: number;
-}
-
-interface StoredSession extends Omit<SessionOrigin, 'address'> {
+interface StoredSession {
   readonly caller: AdminCaller;
+  readonly login: PendingLogin;
 }
 
 /** Logins with a browser. The cookie is the only copy of the secret; storage has its hash. */
@@ -47,20 +43,18 @@ export class AdminSessionsService {
   }
 
   /** Judges the person's signals. A refusal is stored for the operator. */
-  async admitsLogin(
-    login: Parameters<IdentitySignalsService['meet']>[0],
-    address: string,
-  ): Promise<boolean> {
+  async admitsLogin(login: PendingLogin, address: string): Promise<boolean> {
     return (await this.signals.meet(login, address, 'admin-login-refused')) === null;
   }
 
   /** Stores the session with its audit event, and sends its cookie. @throws AppError `unavailable` */
   async begin(
     caller: AdminCaller,
-    { address, ...person }: SessionOrigin,
+    login: PendingLogin,
+    address: string,
     reply: FastifyReply,
   ): Promise<void> {
-    const { provider } = person;
+    const { provider } = login;
     await this.audit.record({
       kind: 'admin-logged-in',
       actor: caller.name,
@@ -73,7 +67,7 @@ export class AdminSessionsService {
     const secret = random.secret();
     const { sessionMs } = this.config.login;
     const expiresAt = new Date(clock.now() + sessionMs);
-    const session: StoredSession = { caller, ...person };
+    const session: StoredSession = { caller, login };
     await this.flows.add('admin-session', secret, session, expiresAt);
     void reply.setCookie(this.cookie, secret, {
       httpOnly: true,
@@ -104,9 +98,10 @@ export class AdminSessionsService {
     return caller;
   }
 
-  private async admits(session: StoredSession): Promise<boolean> {
-    const isOfProvider = session.provider === this.config.login.provider;
-    return isOfProvider && (await this.signals.admits(session, session.loggedInAt));
+  /** An earlier version stored no login. */
+  private async admits({ login }: Partial<StoredSession>): Promise<boolean> {
+    const isOfProvider = login !== undefined && login.provider === this.config.login.provider;
+    return isOfProvider && (await this.signals.admits(login));
   }
 
   /** A key for the limit of a session that was accepted before; null for any other request. */

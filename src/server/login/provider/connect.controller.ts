@@ -45,7 +45,13 @@ export class ConnectController {
   @Post('finalize')
   @NeedsFreshLogin()
   @Answers(SuccessDto)
-  @Refuses('invalid-pending', 'not-eligible', 'provider-already-linked', 'unsupported-provider')
+  @Refuses(
+    'invalid-pending',
+    'not-eligible',
+    'provider-required',
+    'provider-already-linked',
+    'unsupported-provider',
+  )
   async finalize(
     @Caller() { accountId }: Access,
     @Param('provider') provider: string,

@@ -49,12 +49,12 @@ export class GitHubWebhookService {
     if (payload === undefined) {
       throw new AppError('invalid-request');
     }
+    const receivedAt = new Date(this.clock.now());
     const removed = removedUserIn(event, payload);
     if (removed !== null) {
-      await this.signals.makeDue('github', removed);
+      await this.signals.makeDue('github', removed, receivedAt);
     }
     // A ping counts too: it shows that deliveries arrive.
-    const receivedAt = new Date(this.clock.now());
     await this.received.note({ provider: 'github', kind: 'webhook', receivedAt });
   }
 }

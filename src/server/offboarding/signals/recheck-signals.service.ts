@@ -20,8 +20,8 @@ export class RecheckSignalsService {
   }
 
   /** Makes the identity due at once. @throws AppError `unavailable` */
-  async makeDue(provider: string, subject: string): Promise<void> {
-    this.announce(provider, await this.identities.makeDue(provider, subject));
+  async makeDue(provider: string, subject: string, now: Date): Promise<void> {
+    this.announce(provider, await this.identities.makeDue(provider, subject, now));
   }
 
   /** Starts the re-checks that a signal made due. @param made number of identities */

@@ -55,7 +55,8 @@ const ACTS = {
     await manager.update(IdentityEntity, { accountId }, { eligibilityNextCheckAt: now });
     return [];
   },
-  'account-deleted': async (tx, accountId) => ((await removeAccount(tx, accountId)) ? [] : null),
+  'account-deleted': async (tx, accountId, _origin, now) =>
+    (await removeAccount(tx, accountId, now)) ? [] : null,
 } as const satisfies Partial<Record<AuditKind, Act>>;
 
 export type AdminAct = keyof typeof ACTS;

@@ -13,7 +13,11 @@ import { DatabaseService, type Transaction } from '../database.service.js';
 import { AccountEntity } from '../entities/account.entity.js';
 import { IdentityEntity } from '../entities/identity.entity.js';
 import { accountRow } from '../account-row.js';
-import { signalsOfAccounts, type IdentitySignals } from './directory/identity-signal.repository.js';
+import {
+  signalsOfAccounts,
+  type IdentitySignals,
+  type SignalSubject,
+} from './directory/identity-signal.repository.js';
 import { insertAuditEvents } from './audit.repository.js';
 import {
   newSessions,
@@ -21,6 +25,7 @@ import {
   sessionsFrom,
   type NewSession,
 } from './session.repository.js';
+import { keepSignOut, waitingFor } from './signals/waiting-sign-outs.js';
 import { inMilliseconds, type InMilliseconds } from '../milliseconds.js';
 
 export interface AccountForLogin {
@@ -100,7 +105,7 @@ export class AccountRepository {
   /** Deletes the account and its rows. Its audit events stay. @returns false without one */
   remove(accountId: string, event: AuditEvent, now: Date): Promise<boolean> {
     return this.database.transaction(async (tx) => {
-      const isRemoved = await removeAccount(tx, accountId);
+      const isRemoved = await removeAccount(tx, accountId, now);
       if (isRemoved) {
         await insertAuditEvents(tx, [event], now);
       }
@@ -109,12 +114,23 @@ export class AccountRepository {
   }
 }
 
-/** @returns false when it did not exist */
-export async function removeAccount(tx: Transaction, accountId: string): Promise<boolean> {
+/**
+ * Earlier logins that are not finished end: they would make another account, without what is known of this one.
+ * @returns false when it did not exist
+ */
+export async function removeAccount(
+  tx: Transaction,
+  accountId: string,
+  now: Date,
+): Promise<boolean> {
   // Identities are locked before the account, in the same order as logins do.
-  await tx.query(`SELECT FROM "identity" WHERE "account_id" = $1 ORDER BY "id" FOR UPDATE`, [
-    accountId,
-  ]);
+  const identities = await tx.query<SignalSubject>(
+    `SELECT "provider", "subject" FROM "identity" WHERE "account_id" = $1 ORDER BY "id" FOR UPDATE`,
+    [accountId],
+  );
+  for (const { provider, subject } of identities) {
+    await keepSignOut(tx, provider, waitingFor('refusal', [{ subject }]), now, now);
+  }
   const { affected } = await tx.manager.delete(AccountEntity, { id: accountId });
   return affected === 1;
 }

@@ -12,9 +12,10 @@ import type {
   EligibilityRecord,
   ScheduledRecord,
 } from '../../../core/policy/eligibility/offboarding.js';
-import { DatabaseService } from '../database.service.js';
+import { DatabaseService, type Transaction } from '../database.service.js';
 import { IdentityEntity } from '../entities/identity.entity.js';
 import { IdentityCredentialsService } from '../sealing/identity-credentials.service.js';
+import { keepSignOut, lockSignOuts, waitingFor } from './signals/waiting-sign-outs.js';
 
 /** An identity that only this process may re-check, until its lease ends. */
 export interface LeasedIdentity extends Readonly<Pick<IdentityEntity, LeasedColumn>> {
@@ -224,14 +225,24 @@ export class IdentityDueRepository {
     return this.setDue({ provider });
   }
 
-  /** @returns the number of identities that became due: 0 when no account has this one */
-  makeDue(provider: string, subject: string): Promise<number> {
-    return this.setDue({ provider, subject });
+  /**
+   * Also for a login that is being finished.
+   * @returns the number of identities that became due: 0 when no account has this one
+   */
+  makeDue(provider: string, subject: string, now: Date): Promise<number> {
+    return this.database.transaction(async (tx) => {
+      await lockSignOuts(tx, provider, [{ subject }]);
+      await keepSignOut(tx, provider, waitingFor('recheck', [{ subject }]), now, now);
+      return this.setDue({ provider, subject }, tx);
+    });
   }
 
-  private async setDue(which: FindOptionsWhere<IdentityEntity>): Promise<number> {
+  private async setDue(
+    which: FindOptionsWhere<IdentityEntity>,
+    { manager }: Pick<Transaction, 'manager'> = this.identities,
+  ): Promise<number> {
     const due = { eligibilityNextCheckAt: () => DUE_NOW };
-    const { affected = 0 } = await this.identities.update(which, due);
+    const { affected = 0 } = await manager.update(IdentityEntity, which, due);
     return affected;
   }
 

@@ -15,6 +15,7 @@ import { AccountEntity } from '../entities/account.entity.js';
 import { IdentityEntity } from '../entities/identity.entity.js';
 import { IdentityCredentialsService } from '../sealing/identity-credentials.service.js';
 import { nextUpdateSeq } from '../account-row.js';
+import { keepSignOut, lockSignOuts, waitingFor } from './signals/waiting-sign-outs.js';
 
 export interface ProvenIdentity {
   readonly provider: string;
@@ -50,11 +51,11 @@ export interface IdentityChange {
 }
 
 /**
- * A login may be finished minutes after its proof. A signal that made the identity due meanwhile is newer: the
- * check that it asked for still takes place.
+ * A login may be finished minutes after its proof. A check that is due still takes place: a signal that is newer than
+ * the proof may have asked for it, also while this transaction waited.
  */
 const KEEP_DUE = `
-  CASE WHEN "eligibility_next_check_at" BETWEEN :provenAt::timestamptz AND now()
+  CASE WHEN "eligibility_next_check_at" <= clock_timestamp()
     THEN "eligibility_next_check_at" ELSE :nextCheckAt::timestamptz END`;
 
 /** Transactions that change a link lock the identity first and the account second. */
@@ -134,7 +135,7 @@ export class IdentityRepository {
     accountId: string,
     proven: ProvenIdentity,
   ): Promise<void> {
-    const { provider, subject, credentials, checkedAt, nextCheckAt } = proven;
+    const { provider, subject, credentials, nextCheckAt } = proven;
     const sealed = this.credentials.seal(accountId, provider, credentials);
     await manager
       .createQueryBuilder()
@@ -148,24 +149,26 @@ export class IdentityRepository {
         leaseUntil: null,
       })
       .where({ provider, subject })
-      .setParameters({ provenAt: checkedAt, nextCheckAt })
+      .setParameters({ nextCheckAt })
       .execute();
   }
 
   /**
-   * Stores a provider's refusal of a known identity. A running re-check loses its lease.
+   * Stores a provider's refusal of a known identity. A running re-check loses its lease. Earlier logins that are not
+   * finished end, also those of a person without an account.
    * @returns null when nothing changed
    */
   recordRefusal(proven: ProvenIdentity, reason: string): Promise<IdentityChange | null> {
     const { provider, subject, authority, facts, checkedAt, nextCheckAt } = proven;
     const issuers = authority === null ? [] : issuersOf(authority);
     return this.database.transaction(async (tx) => {
+      await lockSignOuts(tx, provider, [{ subject }]);
+      await keepSignOut(tx, provider, waitingFor('refusal', [{ subject }]), checkedAt, checkedAt);
       const [refused] = await tx.query<{ accountId: string }>(
         `UPDATE "identity" SET "login" = $3, "facts" = $4, "eligibility_status" = 'ineligible',
            "eligibility_reason" = $5, "eligibility_checked_at" = $6,
            "eligibility_next_check_at" = $7, "consecutive_failures" = 0, "lease_until" = NULL
          WHERE "provider" = $1 AND "subject" = $2 AND "eligibility_status" <> 'ineligible'
-           AND ("eligibility_checked_at" IS NULL OR "eligibility_checked_at" < $6)
            AND ("issuer" IS NULL OR "issuer" = ANY($8::text[]))
          RETURNING "account_id" AS "accountId"`,
         [
@@ -211,15 +214,20 @@ export class IdentityRepository {
     );
   }
 
+  /** Earlier logins that are not finished end: the next one cannot find what is known about the identity. */
   async unlink(
     tx: Transaction,
     accountId: string,
     provider: string,
     now: Date,
   ): Promise<IdentityChange | null> {
-    const { affected } = await tx.manager.delete(IdentityEntity, { accountId, provider });
+    const unlinked = await tx.query<{ subject: string }>(
+      `DELETE FROM "identity" WHERE "account_id" = $1 AND "provider" = $2 RETURNING "subject"`,
+      [accountId, provider],
+    );
+    await keepSignOut(tx, provider, waitingFor('refusal', unlinked), now, now);
     const event = { kind: 'identity-unlinked', actor: 'user', accountId, provider } as const;
-    return affected === 0 ? null : this.noteChange(tx, accountId, event, now);
+    return unlinked.length === 0 ? null : this.noteChange(tx, accountId, event, now);
   }
 
   /**

@@ -80,8 +80,12 @@ describe('leaving the only provider of an account, where none is required', () =
     await fixture.until('served', async () => (await fixture.statusOf(other, person)) === 200);
   });
 
-  it('ends access at a login that the provider refuses', async () => {
+  it('ends access at a login that the provider refuses, also where the clock was set back', async () => {
     const person = await fixture.keylessLogin(one);
+    await fixture.sql.query(
+      `UPDATE identity SET eligibility_checked_at = now() + interval '1 hour' WHERE subject = $1`,
+      [person.sub],
+    );
     const live = await connect(other, { token: person.token });
     await live.next('hello');
     fixture.provider.groups.set(person.sub, ['alumni']);
@@ -107,6 +111,51 @@ describe('leaving the only provider of an account, where none is required', () =
     await fixture.until('the account is refused', async () =>
       (await statuses(person)).every((status) => status === 403),
     );
+  });
+
+  it('checks a person whom a signal named while a login waited', async () => {
+    const person = await fixture.keylessLogin(one);
+    const held = await fixture.provenLogin(one, person.sub);
+    fixture.provider.groups.set(person.sub, ['alumni']);
+    const sql = await fixture.sql.connect();
+    await sql.query('BEGIN');
+    await sql.query('SELECT FROM identity WHERE subject = $1 FOR UPDATE', [person.sub]);
+    const late = finish(one, held, 'people');
+    await fixture.until('the login waits', async () => {
+      const { rowCount } = await fixture.sql.query(
+        `SELECT 1 FROM pg_stat_activity
+         WHERE datname = current_database() AND cardinality(pg_blocking_pids(pid)) > 0`,
+      );
+      return rowCount !== 0;
+    });
+    await sql.query(
+      `UPDATE identity SET eligibility_next_check_at = clock_timestamp() WHERE subject = $1`,
+      [person.sub],
+    );
+    await sql.query('COMMIT');
+    sql.release();
+    expect((await late).status).toBe(200);
+    await fixture.until('the account is refused', async () =>
+      (await statuses(person)).every((status) => status === 403),
+    );
+  });
+
+  it('finishes no login from before the account was deleted', async () => {
+    const person = await fixture.keylessLogin(one);
+    const held = await fixture.provenLogin(one, person.sub);
+    expect((await call(one, 'DELETE', '/v1/account', person)).status).toBe(200);
+    const late = await finish(one, held, 'people');
+    expect(refusalOf(late)).toEqual({ status: 403, code: 'provider-required' });
+    expect(await fixture.statusOf(one, await fixture.keylessLogin(one, person.sub))).toBe(200);
+  });
+
+  it('finishes no first login from before the provider refused the person', async () => {
+    const sub = randomUUID();
+    const held = await fixture.provenLogin(one, sub);
+    fixture.provider.groups.set(sub, ['alumni']);
+    await expect(fixture.keylessLogin(one, sub)).rejects.toThrow('invalid-request');
+    const late = await finish(one, held, 'people');
+    expect(refusalOf(late)).toEqual({ status: 403, code: 'provider-required' });
   });
 
   it('checks an identity once in each interval, and a login starts a new interval', async () => {

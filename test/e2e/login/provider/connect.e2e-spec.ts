@@ -192,7 +192,7 @@ describe('the rows of a link', () => {
     ]);
   });
 
-  it('keeps a refusal that came after the proof', async () => {
+  it('keeps a refusal that came after the proof, also if the identity is unlinked', async () => {
     const { token, accountId } = await linkedAccount('karla');
     const { pending } = await logInAtProvider(await beginConnect(server, token), 'karla');
     await runSql(
@@ -203,5 +203,9 @@ describe('the rows of a link', () => {
     );
     const answer = await connectFinalize(server, pending, token);
     expect(answer.body).toMatchObject({ code: 'not-eligible', provider: 'okta' });
+    expect((await unlink(server, token)).status).toBe(200);
+    const late = await connectFinalize(server, pending, token);
+    expect(late.body).toMatchObject({ code: 'provider-required', provider: 'okta' });
+    expect((await connectThrough(server, 'karla', token)).status).toBe(200);
   });
 });

@@ -5,10 +5,13 @@ import type { SubjectName } from '../../../../core/policy/eligibility/subject-id
 import { holdAccounts, nextUpdateSeq } from '../../account-row.js';
 import { DatabaseService, type SqlRunner, type Transaction } from '../../database.service.js';
 import { IdentitySignalEntity } from '../../entities/identity-signal.entity.js';
+import { IdentityEntity } from '../../entities/identity.entity.js';
 import { insertAuditEvents } from '../audit.repository.js';
+import { DUE_NOW } from '../identity-due.repository.js';
 import { deleteGrants } from '../programs/program-grant.repository.js';
 import { tokenEvent } from '../push-token.repository.js';
 import { AUTHENTICATED_AT, AUTHENTICATED_BY } from '../session.repository.js';
+import { isSignedOut, waitingFor } from '../signals/waiting-sign-outs.js';
 
 /** Pairs of a JSON object of the row `identity`: what the sources reported about it. */
 export const SIGNALS_OF_IDENTITY = `
@@ -33,7 +36,7 @@ export interface IdentitySignals {
 interface NewSignal extends SignalSubject {
   readonly source: SignalSource;
   readonly isAllowed: boolean;
-  /** Time of the event; null = now, by the clock of the database that all replicas share. */
+  /** Time of the event; null = none of its own: now, by the clock of the database that all replicas share. */
   readonly at: Date | null;
   /** The person of the directory whose word it is. Absent = the word of another source. */
   readonly personId?: string;
@@ -50,7 +53,10 @@ export interface SignalEffect {
   readonly isOutdated: boolean;
 }
 
-/** The newest event wins; of two with the same time, the refusal. */
+/**
+ * The newest event wins; of two with the same time, the refusal. What has no time of its own is newer than all before
+ * it, also where a clock was set back.
+ */
 const STORE = `
   WITH "former" AS MATERIALIZED (
     SELECT "is_allowed" FROM "identity_signal"
@@ -59,9 +65,9 @@ const STORE = `
     INSERT INTO "identity_signal" ("provider", "subject", "source", "is_allowed", "at", "person_id")
     VALUES ($1, $2, $3, $4, COALESCE($5::timestamptz, clock_timestamp()), $6)
     ON CONFLICT ("provider", "subject", "source") DO UPDATE
-      SET "is_allowed" = EXCLUDED."is_allowed", "at" = EXCLUDED."at",
-        "person_id" = EXCLUDED."person_id"
-      WHERE EXCLUDED."at" > "identity_signal"."at"
+      SET "is_allowed" = EXCLUDED."is_allowed",
+        "at" = GREATEST("identity_signal"."at", EXCLUDED."at"), "person_id" = EXCLUDED."person_id"
+      WHERE $5::timestamptz IS NULL OR EXCLUDED."at" > "identity_signal"."at"
         OR (EXCLUDED."at" = "identity_signal"."at" AND NOT EXCLUDED."is_allowed")
     RETURNING "is_allowed")
   SELECT (SELECT "is_allowed" FROM "former") AS "former" FROM "stored"`;
@@ -141,9 +147,7 @@ export class IdentitySignalRepository {
   ): Promise<SignalEffect | null> {
     const loggedInAt = await this.loginOf(tx, of);
     const isOutdated = at !== null && loggedInAt !== null && loggedInAt > at;
-    // A login of a replica whose clock is ahead does not answer a later sign-out.
-    const from = at ?? (loggedInAt !== null && loggedInAt > by.now ? loggedInAt : null);
-    await this.store(tx, { ...of, source: 'sign-out', isAllowed: false, at: from });
+    await this.store(tx, { ...of, source: 'sign-out', isAllowed: false, at });
     const event = { kind: 'all-tokens-revoked', reason: by.reason } as const;
     const endsBefore = isOutdated ? at : null;
     return this.apply(tx, of, { ...by, isAllowed: false, event, endsBefore });
@@ -162,6 +166,22 @@ export class IdentitySignalRepository {
   /** Remembers a login at the provider: it answers every sign-out from before it. */
   async noteLogin(tx: Transaction, of: SignalSubject, at: Date): Promise<void> {
     await this.store(tx, { ...of, source: 'sign-out', isAllowed: true, at });
+  }
+
+  /**
+   * Makes the identity of a login due, in its transaction, if a signal asked for a check since the proof.
+   * @param names of the person
+   */
+  async keepDue(
+    tx: Transaction,
+    { provider, subject }: SignalSubject,
+    names: readonly SubjectName[],
+    provenAt: Date,
+  ): Promise<void> {
+    if (await isSignedOut(tx, provider, waitingFor('recheck', names), provenAt)) {
+      const due = { eligibilityNextCheckAt: () => DUE_NOW };
+      await tx.manager.update(IdentityEntity, { provider, subject }, due);
+    }
   }
 
   /** Removes a yes of a subject that its source no longer reports. */

@@ -14,7 +14,7 @@ import { deleteGrants } from '../programs/program-grant.repository.js';
 import { storeEnds, type SessionOfAccount } from '../session-end.repository.js';
 import { DUE_NOW } from '../identity-due.repository.js';
 import { hashOfProviderSession } from '../session.repository.js';
-import { keepSignOut, lockSignOuts } from './waiting-sign-outs.js';
+import { keepSignOut, lockSignOuts, waitingFor } from './waiting-sign-outs.js';
 
 /** Session and subject of a logout token (OpenID Connect Back-Channel Logout 1.0, 2.4). */
 interface LogoutRequest {
@@ -76,18 +76,20 @@ export class ProviderLogoutRepository {
     now: Date,
   ): Promise<{ readonly due: number; readonly ended: readonly EndEvent[] } | null> {
     const tokenHash = tokenHashOf(provider, tokenId);
+    const people = subject === null ? [] : [{ subject }];
+    const sessions = providerSession === null ? [] : [{ session: providerSession }];
     return this.database.transaction(async (tx) => {
+      await lockSignOuts(tx, provider, [...people, ...sessions]);
       const parameters = [tokenHash, expiresAt, provider, subject];
       const [used] = await tx.query<{ due: number }>(USE, parameters);
       if (used === undefined) {
         return null;
       }
+      const waiting = [...waitingFor('recheck', people), ...sessions];
+      await keepSignOut(tx, provider, waiting, now, now);
       if (providerSession === null) {
         return { ...used, ended: [] };
       }
-      const signedOut = [{ session: providerSession }];
-      await lockSignOuts(tx, provider, signedOut);
-      await keepSignOut(tx, provider, signedOut, now, now);
       const by = { reason: LOGOUT_REASON, now, origin: { issuer } };
       return { ...used, ended: await endProviderSession(tx, { provider, providerSession, ...by }) };
     });

@@ -18,7 +18,7 @@ import {
 } from './email-signals.js';
 import { DUE_NOW } from '../identity-due.repository.js';
 import { endProviderSession, tokenHashOf, useToken } from './provider-logout.repository.js';
-import { keepSignOut, lockSignOuts } from './waiting-sign-outs.js';
+import { keepSignOut, lockSignOuts, waitingFor } from './waiting-sign-outs.js';
 
 export const SHARED_SIGNALS_REASON = 'shared-signals';
 
@@ -242,9 +242,14 @@ export class ReceivedEventRepository {
     { effect, names, origin }: ReceivedEvent,
     now: Date,
   ): Promise<Changed> {
+    const isForgotten = effect === 'forget-email';
+    await lockSignOuts(tx, provider, names);
+    // A login that is being finished would store the forgotten address again.
+    const waiting = waitingFor(isForgotten ? 'refusal' : 'recheck', names);
+    await keepSignOut(tx, provider, waiting, now, now);
     const subjects = await this.subjectsOf(tx, provider, names);
-    const change = effect === 'forget-email' ? FORGET_EMAIL : '';
-    if (effect === 'forget-email') {
+    const change = isForgotten ? FORGET_EMAIL : '';
+    if (isForgotten) {
       await removeEmailSignals(tx, provider, emailsOf(names));
     }
     const due = await markDue(tx, provider, subjects, change);

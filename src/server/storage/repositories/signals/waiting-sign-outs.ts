@@ -4,15 +4,26 @@ import type { SubjectName } from '../../../../core/policy/eligibility/subject-id
 import { lockNamed } from '../../advisory-locks.js';
 import type { Transaction } from '../../database.service.js';
 
-/** Longer than a login takes from the answer of the provider to its end. */
-const WAITING_MS = 15 * 60_000;
+/** Longer than an administrator's session, and than a login from the answer of the provider to its end. */
+const WAITING_MS = 25 * 3_600_000;
 
 /** The object of a sign-out: a person, or a session at the provider. */
-export type SignedOut = SubjectName | { readonly session: string };
+export type SignedOut = (SubjectName | { readonly session: string }) & {
+  /** Absent = the sign-out. Only logins that are being finished look for the others. */
+  readonly waits?: 'refusal' | 'recheck';
+};
+
+/** Marks names for a check of the person, or for a refusal of earlier logins that ends no session. */
+export function waitingFor(
+  waits: 'refusal' | 'recheck',
+  names: readonly SubjectName[],
+): SignedOut[] {
+  return names.map((name) => ({ ...name, waits }));
+}
 
 const ADD = `
   INSERT INTO "waiting_sign_out" ("name_hash", "at", "expires_at")
-  SELECT "name_hash", $2::timestamptz, $3::timestamptz FROM unnest($1::bytea[]) AS "name_hash"
+  SELECT DISTINCT "name_hash", $2::timestamptz, $3::timestamptz FROM unnest($1::bytea[]) AS "name_hash"
   ON CONFLICT ("name_hash") DO UPDATE
     SET "at" = GREATEST("waiting_sign_out"."at", EXCLUDED."at"), "expires_at" = EXCLUDED."expires_at"`;
 
@@ -29,7 +40,7 @@ export function lockSignOuts(
   );
 }
 
-/** Keeps a sign-out for logins that are being finished, whose identity or session is not stored yet. */
+/** Keeps a sign-out for administrators, and for logins that are being finished, whose identity or session is not stored yet. */
 export async function keepSignOut(
   tx: Transaction,
   provider: string,
@@ -57,7 +68,7 @@ export async function isSignedOut(
 
 function hashesOf(provider: string, names: readonly SignedOut[]): Buffer[] {
   return names.map((name) => {
-    const named = 'email' in name ? { email: lowerAscii(name.email) } : name;
+    const named = 'email' in name ? { ...name, email: lowerAscii(name.email) } : name;
     return sha256(JSON.stringify([provider, named]));
   });
 }
