@@ -164,7 +164,7 @@ function applyBodyRules(server: FastifyInstance): void {
   const bodies = new ArrivingBodies(ARRIVING_BYTES);
   // Large bodies of callers who are authenticated have a bound of their own.
   server.addHook('preParsing', (request, reply, payload, done) => {
-    const { config, bodyLimit = BODY_LIMIT_BYTES } = request.routeOptions;
+    const { config, bodyLimit } = request.routeOptions;
     if (config.largeBody !== true) {
       bodies.add(request, reply, bodyLimit);
     }
