@@ -208,7 +208,7 @@ describe.each(['userName', 'email'] as const)('people of a directory matched by 
     );
     expect(enabled.code).toBe(0);
     expect(await loginStatus(name, person.sub)).toBe(200);
-    expect(await doctor()).not.toContain(command);
+    expect(await doctor()).not.toContain(person.accountId);
     await patch(second, INACTIVE);
     expect(await loginStatus(name, person.sub)).toBe(403);
   });
