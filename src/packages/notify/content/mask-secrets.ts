@@ -49,7 +49,7 @@ const SECRET_NAME = new RegExp(
 const PLACEHOLDER = new RegExp(
   '^(?:[^\\s:]*:)?(?:\\\\?\\$|%\\w+%|[<{}]|\\[masked|\\*+$|x+$|\\.{3}|…|id=|process\\.env' +
     '|import\\.meta|(?:null|none|nil|undefined|true|false|str(?:ing)?|bytes|number|bool(?:ean)?' +
-    '|u?int\\d+\\w*|any|unknown|required|optional|redacted|hidden|inherit|yes|no|on|off|ok)[?;,.]?$)',
+    '|u?int(?:8|16|32|64|128)(?:_t|array)?|any|unknown|required|optional|redacted|hidden|inherit|yes|no|on|off|ok)[?;,.]?$)',
   'i',
 );
 
