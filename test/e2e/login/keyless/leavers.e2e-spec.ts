@@ -113,33 +113,6 @@ describe('leaving the only provider of an account, where none is required', () =
     );
   });
 
-  it('checks a person whom a signal named while a login waited', async () => {
-    const person = await fixture.keylessLogin(one);
-    const held = await fixture.provenLogin(one, person.sub);
-    fixture.provider.groups.set(person.sub, ['alumni']);
-    const sql = await fixture.sql.connect();
-    await sql.query('BEGIN');
-    await sql.query('SELECT FROM identity WHERE subject = $1 FOR UPDATE', [person.sub]);
-    const late = finish(one, held, 'people');
-    await fixture.until('the login waits', async () => {
-      const { rowCount } = await fixture.sql.query(
-        `SELECT 1 FROM pg_stat_activity
-         WHERE datname = current_database() AND cardinality(pg_blocking_pids(pid)) > 0`,
-      );
-      return rowCount !== 0;
-    });
-    await sql.query(
-      `UPDATE identity SET eligibility_next_check_at = clock_timestamp() WHERE subject = $1`,
-      [person.sub],
-    );
-    await sql.query('COMMIT');
-    sql.release();
-    expect((await late).status).toBe(200);
-    await fixture.until('the account is refused', async () =>
-      (await statuses(person)).every((status) => status === 403),
-    );
-  });
-
   it('finishes no login from before the account was deleted', async () => {
     const person = await fixture.keylessLogin(one);
     const held = await fixture.provenLogin(one, person.sub);
