@@ -38,7 +38,8 @@ describe('@gatehouse/client', () => {
     const { files, external } = await bundleClient();
     expect(external).toEqual([]);
     const own = files.filter((path) => !path.includes('node_modules'));
-    const isOurs = /^src\/((packages\/client|core)\/[\w/-]+|common\/(addresses|parse-json|retry-after))\.ts$/;
+    const isOurs =
+      /^src\/((packages\/client|core)\/[\w/-]+|common\/(addresses|parse-json|retry-after))\.ts$/;
     expect(own.filter((path) => !isOurs.test(path))).toEqual([]);
     expect(own).toContain('src/packages/client/updates/connect-updates.ts');
   });
