@@ -164,7 +164,7 @@ function applyBodyRules(server: FastifyInstance): void {
   const bodies = new ArrivingBodies(ARRIVING_BYTES);
   // Large bodies of callers who are authenticated have a bound of their own.
   server.addHook('preParsing', (request, reply, payload, done) => {
-    // The framework reads no body of a GET, and makes these options anew for each request.
+    // The framework reads no body of a GET, and makes these options again for each request.
     const options = request.method === 'GET' ? null : request.routeOptions;
     if (options !== null && options.config.largeBody !== true) {
       bodies.add(request, reply, options.bodyLimit);
