@@ -115,7 +115,7 @@ describe('the token endpoint, in races with the end of a person (two replicas; n
     await fixture.until('the refresh waits, or is answered', async () => {
       const { rowCount } = await fixture.sql.query(
         `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock'
-         AND datname = current_database() AND query LIKE '%UPDATE "program_grant"%'`,
+         AND datname = current_database() AND query LIKE '%"program_grant"%'`,
       );
       return isAnswered || rowCount === 1;
     });
@@ -139,6 +139,25 @@ describe('refresh at two replicas (needs PostgreSQL and Redis)', () => {
     expect(newest).not.toContain(first.refresh);
     expect(new Set(sidsIn(answers))).toEqual(new Set([sidOf(first.access)]));
     expect((await refresh(two, [...newest][0] ?? '')).status).toBe(200);
+  });
+
+  it('stores the use of each of 50 grants that are refreshed at once', async () => {
+    const people = await Promise.all(Array.from({ length: 10 }, () => fixture.person(one)));
+    const programs: Awaited<ReturnType<typeof programTokens>>[] = [];
+    for (const { token } of Array.from({ length: 5 }, () => people).flat()) {
+      programs.push(await programTokens(one, token));
+    }
+    for (const { accountId } of people) {
+      await passTime(fixture.sql, accountId, MINUTE_MS);
+    }
+    const answers = await Promise.all(programs.map((program) => refresh(one, program.refresh)));
+    expect(sidsIn(answers)).toEqual(programs.map(({ access }) => sidOf(access)));
+    const { rows } = await fixture.sql.query(
+      `SELECT count(*)::int AS "grants" FROM program_grant
+       WHERE account_id = ANY($1) AND generation = 1 AND cardinality(superseded_at) = 1`,
+      [people.map(({ accountId }) => accountId)],
+    );
+    expect(rows).toEqual([{ grants: 50 }]);
   });
 
   it('gives the newest token for each one of the last hour, and ends the grant with an older one', async () => {

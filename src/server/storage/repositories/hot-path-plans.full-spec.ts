@@ -77,7 +77,7 @@ describe.each(STATISTICS)('the hot paths, in tables that %s', (_name, analyse) =
     const sessions = new SessionRepository(database, source.getRepository(SessionEntity), runtime);
     const backends = new ResourceSessionRepository(
       database,
-      random,
+      runtime,
       source.getRepository(ResourceSessionEntity),
     );
     const box = new SealedBoxService(new MasterKeys('a master secret of the tests', []), random);
@@ -125,7 +125,12 @@ describe.each(STATISTICS)('the hot paths, in tables that %s', (_name, analyse) =
       // A refresh that changes nothing that anything else decides by.
       const [read] = await Promise.all([tokens.read(id), tokens.read(id)]);
       const use = { judgement, address: '127.0.0.1', generation: 1, supersededAt: [] };
-      expect(read !== null && (await tokens.reuse(read, use, NOW))).toBe(true);
+      const reuses = [use, { ...use, generation: 2 }].map(
+        async (state) => read !== null && (await tokens.reuse(read, state, NOW)),
+      );
+      // A second use at the same time was decided by a state that has passed.
+      expect(await Promise.all(reuses)).toEqual([true, false]);
+      expect(await tokens.read(id)).toMatchObject({ generation: 1 });
     };
   }
 

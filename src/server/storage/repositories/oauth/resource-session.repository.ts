@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import type { Repository } from 'typeorm';
-import { Random } from '../../../../common/runtime/random.js';
+import { Runtime } from '../../../../common/runtime/runtime.js';
+import { batched } from '../../batched.js';
 import { DatabaseService, type Transaction } from '../../database.service.js';
 import { ResourceSessionEntity } from '../../entities/resource-session.entity.js';
 import { AUTHENTICATED_AT, AUTHENTICATED_BY } from '../session.repository.js';
@@ -49,17 +50,20 @@ export const PERSON_OF_LOGIN = `
  * every session of a backend, and PostgreSQL takes it for the better one in a table that was never analysed.
  */
 const FIND_OPEN = `
-  SELECT "resource_session"."id", "login"."expires_at" AS "expiresAt",
+  SELECT "asked"."index", "resource_session"."id", "login"."expires_at" AS "expiresAt",
     "login"."authenticatedAt", "login"."method", ${PERSON_OF_LOGIN}
-  FROM "resource_session" JOIN (
+  FROM json_to_recordset($1::json) AS "asked" ("index" integer, "sessionId" uuid,
+    "resourceServer" text, "judgeAt" timestamptz, "rules" text)
+  JOIN "resource_session" ON "session_id" = "asked"."sessionId"
+    AND "resource_server" = "asked"."resourceServer"
+    AND "judge_at" IS NOT DISTINCT FROM "asked"."judgeAt"
+    AND "resource_session"."rules" IS NOT DISTINCT FROM "asked"."rules" AND "txn" IS NULL
+  JOIN (
     SELECT "id", "account_id", "expires_at", ${AUTHENTICATED_AT} AS "authenticatedAt",
       ${AUTHENTICATED_BY} AS "method"
-    FROM "session") AS "login" ON "login"."id" = "resource_session"."session_id"
-  WHERE "session_id" = $1 AND "resource_server" = $2
-    AND "resource_session"."account_id" = "login"."account_id"
-    AND "resource_session"."expires_at" = "login"."expires_at"
-    AND "judge_at" IS NOT DISTINCT FROM $3 AND "rules" IS NOT DISTINCT FROM $4
-    AND "txn" IS NULL`;
+    FROM "session") AS "login" ON "login"."id" = "session_id"
+    AND "login"."account_id" = "resource_session"."account_id"
+    AND "login"."expires_at" = "resource_session"."expires_at"`;
 
 const OPEN = `
   WITH "login" AS (
@@ -78,31 +82,45 @@ const OPEN = `
     ${PERSON_OF_LOGIN}
   FROM "login", "opened"`;
 
+const FOUND_AT_ONCE = 500;
+
 type OpenedRow = InDates<ResourceSession, 'expiresAt' | 'authenticatedAt'>;
+
+/** A session at a backend as an exchange would leave it. */
+interface AskedSession {
+  readonly sessionId: string;
+  readonly resourceServer: string;
+  readonly judgeAt: Date | null;
+  readonly rules: string;
+}
 
 /** Sessions at backends: one for each session and backend. */
 @Injectable()
 export class ResourceSessionRepository {
+  private readonly findJudged: (asked: AskedSession) => Promise<ResourceSession | null>;
+
   constructor(
     private readonly database: DatabaseService,
-    private readonly random: Random,
+    private readonly runtime: Runtime,
     @InjectRepository(ResourceSessionEntity)
     private readonly resourceSessions: Repository<ResourceSessionEntity>,
-  ) {}
+  ) {
+    const limits = { maxKeys: FOUND_AT_ONCE };
+    this.findJudged = batched(runtime, (asked) => this.findAllJudged(asked), limits);
+  }
 
   /**
    * Finds the session at a backend that an earlier exchange stored with the same judgement. Without
-   * a lock: a transaction that ends access after this read finds the stored session.
+   * a lock: a transaction that ends access after this read finds the stored session. Calls within a
+   * short time share a read.
    * @param judgement read from storage before this call, so that an end in between is noticed
    * @returns null when there is something to store
    */
-  async findOpen(
+  findOpen(
     { sessionId, resourceServer }: ResourceSessionKey,
     { until, rules }: Judgement,
   ): Promise<ResourceSession | null> {
-    const values = [sessionId, resourceServer, judgeAt(until), rules];
-    const [found] = await this.database.query<OpenedRow>(FIND_OPEN, values);
-    return found === undefined ? null : inMilliseconds(found);
+    return this.findJudged({ sessionId, resourceServer, judgeAt: judgeAt(until), rules });
   }
 
   /**
@@ -118,13 +136,21 @@ export class ResourceSessionRepository {
     return this.database.transaction(async (tx) => {
       await tx.query(`SELECT FROM "account" WHERE "id" = $1 FOR SHARE`, [accountId]);
       const { until, rules } = await judge(tx);
-      const values = [this.random.uuid(), sessionId, resourceServer, judgeAt(until), rules];
+      const values = [this.runtime.random.uuid(), sessionId, resourceServer, judgeAt(until), rules];
       const [opened] = await tx.query<OpenedRow>(OPEN, values);
       if (opened === undefined) {
         throw new Error('A session without a row was admitted.');
       }
       return inMilliseconds(opened);
     });
+  }
+
+  private async findAllJudged(asked: readonly AskedSession[]): Promise<(ResourceSession | null)[]> {
+    const rows = await this.database.query<OpenedRow & { index: number }>(FIND_OPEN, [
+      JSON.stringify(asked.map((one, index) => ({ ...one, index }))),
+    ]);
+    const found = new Map(rows.map(({ index, ...row }) => [index, inMilliseconds(row)]));
+    return asked.map((_one, index) => found.get(index) ?? null);
   }
 
   /** @returns null when there is no such session at that backend */

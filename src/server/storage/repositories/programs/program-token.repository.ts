@@ -63,7 +63,7 @@ const ASKED = `
 
 const HELD = `${ASKED} WHERE "id" = $1 FOR UPDATE`;
 const READ = `${ASKED} WHERE "id" = ANY($1::uuid[])`;
-const READ_AT_ONCE = 500;
+const AT_ONCE = 500;
 
 const USE = `
   UPDATE "program_grant" SET "code_used_at" = COALESCE("code_used_at", $2),
@@ -75,13 +75,35 @@ const USE = `
 
 /**
  * Changes no row that ended, lapsed or was marked since it was read, and judges none later than a judgement in between
- * demands. It changes no index.
+ * demands. It changes no index. It waits for no row, so that it can hold many: who does not get one holds it alone.
  */
 const REUSE = `
-  UPDATE "program_grant" SET "last_used_at" = $2, "last_address" = $3,
-    "judge_at" = LEAST("judge_at", $4), "generation" = $5, "superseded_at" = $6::timestamptz[]
-  WHERE "id" = $1 AND "sid" = $7 AND "generation" = $8 AND "rules" = $9 AND "txn" IS NULL
-  RETURNING 1`;
+  UPDATE "program_grant" SET "last_used_at" = "use"."now", "last_address" = "use"."address",
+    "judge_at" = LEAST("judge_at", "use"."judgeAt"), "generation" = "use"."generation",
+    "superseded_at" = "use"."supersededAt"
+  FROM (
+    SELECT "use".* FROM json_to_recordset($1::json) AS "use" (
+      "id" uuid, "sid" uuid, "read" integer, "rules" text, "now" timestamptz, "address" text,
+      "judgeAt" timestamptz, "generation" integer, "supersededAt" timestamptz[])
+    JOIN "program_grant" AS "asked" ON "asked"."id" = "use"."id" AND "asked"."sid" = "use"."sid"
+      AND "asked"."generation" = "use"."read" AND "asked"."rules" = "use"."rules"
+      AND "asked"."txn" IS NULL
+    FOR NO KEY UPDATE OF "asked" SKIP LOCKED) AS "use"
+  WHERE "program_grant"."id" = "use"."id"
+  RETURNING "program_grant"."id"`;
+
+/** A row of {@link REUSE}, as JSON. */
+interface Reuse {
+  readonly id: string;
+  readonly sid: string | null;
+  readonly read: number;
+  readonly rules: string;
+  readonly now: Date;
+  readonly address: string;
+  readonly judgeAt: Date | null;
+  readonly generation: number;
+  readonly supersededAt: readonly Date[];
+}
 
 type AskedRow = Omit<ReadGrant, 'refreshKey'> & { readonly sealedKey: Buffer | null };
 
@@ -93,13 +115,15 @@ type AskedRow = Omit<ReadGrant, 'refreshKey'> & { readonly sealedKey: Buffer | n
 export class ProgramTokenRepository {
   /** Reads a grant without a lock; null = there is none. Calls within a short time share a read. */
   readonly read: (id: string) => Promise<ReadGrant | null>;
+  private readonly storeReuse: (reuse: Reuse) => Promise<boolean>;
 
   constructor(
     private readonly database: DatabaseService,
     private readonly box: SealedBoxService,
     private readonly runtime: Runtime,
   ) {
-    this.read = batched(runtime, (ids) => this.readAll(ids), { maxKeys: READ_AT_ONCE });
+    this.read = batched(runtime, (ids) => this.readAll(ids), { maxKeys: AT_ONCE });
+    this.storeReuse = batched(runtime, (uses) => this.storeReuses(uses), { maxKeys: AT_ONCE });
   }
 
   /**
@@ -146,18 +170,16 @@ export class ProgramTokenRepository {
 
   /**
    * As {@link use} for a grant that was read and then judged, without a lock: what ends access deletes
-   * or marks the grant, and waits for this statement or is seen by it.
-   * @returns false when the grant changed meanwhile; nothing is stored then
+   * or marks the grant, and waits for this statement or is seen by it. Calls within a short time share it.
+   * @returns false when the grant changed meanwhile, or is being used; nothing is stored then
    */
-  async reuse(
+  reuse(
     { id, sid, generation: read }: ReadGrant,
-    { judgement, address, generation, supersededAt }: GrantUse,
+    { judgement, ...use }: GrantUse,
     now: Date,
   ): Promise<boolean> {
-    const until = judgeAt(judgement.until);
-    const next = [now, address, until, generation, supersededAt];
-    const changed = await this.database.query(REUSE, [id, ...next, sid, read, judgement.rules]);
-    return changed.length > 0;
+    const { until, rules } = judgement;
+    return this.storeReuse({ ...use, id, sid, read, rules, now, judgeAt: judgeAt(until) });
   }
 
   /** Ends only the session at the backend: the person may be admitted again. */
@@ -203,6 +225,16 @@ export class ProgramTokenRepository {
 
   private opened({ sealedKey, ...grant }: AskedRow): ReadGrant {
     return { ...grant, refreshKey: this.open(grant.id, sealedKey) };
+  }
+
+  /** Stores the first of several uses of a grant: each was decided by the state before it. */
+  private async storeReuses(uses: readonly Reuse[]): Promise<boolean[]> {
+    const first = new Map(uses.toReversed().map((use) => [use.id, use]));
+    const rows = await this.database.query<{ id: string }>(REUSE, [
+      JSON.stringify([...first.values()]),
+    ]);
+    const stored = new Set(rows.map(({ id }) => id));
+    return uses.map((use) => first.get(use.id) === use && stored.has(use.id));
   }
 
   private seal(id: string, refreshKey: Buffer): Buffer {
