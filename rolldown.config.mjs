@@ -110,7 +110,7 @@ const linkedExpo = {
 const noPhoneNumbers = {
   name: 'no-phone-numbers',
   transform: {
-    filter: { id: /class-validator\/esm5\/decorator\/decorators\.js$/ },
+    filter: { id: /class-validator\/esm2015\/decorator\/decorators\.js$/ },
     handler: (code) => code.replace("export * from './string/IsPhoneNumber';", ''),
   },
 };
@@ -139,8 +139,9 @@ export default defineConfig({
   transform: { define: RELEASE_BUILD },
   external: [...ABSENT, ...NOT_LINKED.map((name) => new RegExp(`^${name}(/|$)`))],
   resolve: {
-    // The ES modules of a package that has both: what is not imported is left out.
-    mainFields: ['module', 'main'],
+    // The ES modules of a package that has both: what is not imported is left out. Those of class-validator for ES5
+    // take twice the time of those for ES2015.
+    mainFields: ['es2015', 'module', 'main'],
   },
   plugins: [
     oneTypeorm,
