@@ -43,7 +43,8 @@ export async function servePageAssets(
   void server.register(fastifyStatic, {
     root,
     prefix,
-    // Only files present at start are served, each with its own route.
+    // Only files present at start are served, each with its own route: the one for all of them answers an encoded
+    // backslash or NUL with 500.
     wildcard: false,
     index: false,
     preCompressed: true,

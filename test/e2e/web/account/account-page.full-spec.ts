@@ -68,14 +68,14 @@ describe('the account page, as it is served', () => {
     }
   });
 
-  it.each(['/app/assets/', '/app/assets/..%2findex.html', '/app/assets/none.js', '/app/else'])(
-    'answers %s with 404',
-    async (path) => {
-      const answer = await get(path);
-      expect(answer.status).toBe(404);
-      expect(await answer.json()).toMatchObject({ code: 'not-found' });
-    },
-  );
+  it.each([
+    ...['/app/assets/', '/app/assets/..%2findex.html', '/app/assets/..%5cindex.html'],
+    ...['/app/assets/.%2f..%2findex.html', '/app/assets/%00', '/app/assets/none.js', '/app/else'],
+  ])('answers %s with 404', async (path) => {
+    const answer = await get(path);
+    expect(answer.status).toBe(404);
+    expect(await answer.json()).toMatchObject({ code: 'not-found' });
+  });
 
   it('is an app of its own on the Home Screen of an iPhone', async () => {
     const page = await get('/app');
