@@ -125,11 +125,11 @@ describe.each(STATISTICS)('the hot paths, in tables that %s', (_name, analyse) =
       // A refresh that changes nothing that anything else decides by.
       const [read] = await Promise.all([tokens.read(id), tokens.read(id)]);
       const use = { judgement, address: '127.0.0.1', generation: 1, supersededAt: [] };
-      const reuses = [use, { ...use, generation: 2 }].map(
+      const reuses = [use, { ...use, generation: 2 }, use].map(
         async (state) => read !== null && (await tokens.reuse(read, state, NOW)),
       );
-      // A second use at the same time was decided by a state that has passed.
-      expect(await Promise.all(reuses)).toEqual([true, false]);
+      // A use at the same time that leads to another generation was decided by a state that has passed.
+      expect(await Promise.all(reuses)).toEqual([true, false, true]);
       expect(await tokens.read(id)).toMatchObject({ generation: 1 });
     };
   }

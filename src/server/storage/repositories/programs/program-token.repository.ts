@@ -227,14 +227,16 @@ export class ProgramTokenRepository {
     return { ...grant, refreshKey: this.open(grant.id, sealedKey) };
   }
 
-  /** Stores the first of several uses of a grant: each was decided by the state before it. */
+  /** Stores the first of several uses of a grant, which stands for all that lead to the same generation. */
   private async storeReuses(uses: readonly Reuse[]): Promise<boolean[]> {
     const first = new Map(uses.toReversed().map((use) => [use.id, use]));
     const rows = await this.database.query<{ id: string }>(REUSE, [
       JSON.stringify([...first.values()]),
     ]);
     const stored = new Set(rows.map(({ id }) => id));
-    return uses.map((use) => first.get(use.id) === use && stored.has(use.id));
+    return uses.map(
+      ({ id, generation }) => stored.has(id) && first.get(id)?.generation === generation,
+    );
   }
 
   private seal(id: string, refreshKey: Buffer): Buffer {
