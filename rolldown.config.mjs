@@ -139,8 +139,8 @@ export default defineConfig({
   transform: { define: RELEASE_BUILD },
   external: [...ABSENT, ...NOT_LINKED.map((name) => new RegExp(`^${name}(/|$)`))],
   resolve: {
-    // The ES modules of a package that has both: what is not imported is left out. Those of class-validator for ES5
-    // take twice the time of those for ES2015.
+    // The ES modules of a package that has both: what is not imported is left out. With those for ES5, to read and check
+    // a form takes up to half as long again as with those for ES2015.
     mainFields: ['es2015', 'module', 'main'],
   },
   plugins: [
