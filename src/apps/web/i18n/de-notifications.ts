@@ -5,16 +5,16 @@ export const deNotifications: typeof notificationMessages = {
 
   push: {
     title: 'Push-Benachrichtigungen',
-    lead: 'Auf Ihren Telefonen und Browsern. Webhooks haben eigene Schalter.',
+    lead: 'Coding-Agenten auf Ihren Computern benachrichtigen Ihre Telefone und Browser. Webhooks haben eigene Schalter.',
     enabled: 'Push-Benachrichtigungen senden',
     when: 'Benachrichtigen bei',
     shows: 'Was sie zeigen',
-    message: 'Die letzte Nachricht eines beendeten Durchgangs',
+    message: 'Die letzte Nachricht des Agenten',
     messageHint: 'Aus: ein allgemeiner Satz.',
     previews: 'Worum eine Anfrage bittet',
     previewsHint: 'Der Befehl, die Datei oder die Frage. Aus: ein allgemeiner Satz.',
-    previewsOn: 'Sender zeigen es, außer wo CLIENT_PUBLIC_REQUEST_PREVIEWS auf 0 steht.',
-    previewsOff: 'Sender zeigen es nur, wo CLIENT_PUBLIC_REQUEST_PREVIEWS auf 1 steht.',
+    previewsOn: 'Ihre Computer senden es, außer mit CLIENT_PUBLIC_REQUEST_PREVIEWS=0.',
+    previewsOff: 'Ihre Computer senden es nur mit CLIENT_PUBLIC_REQUEST_PREVIEWS=1.',
     foreground: 'Während die App offen ist',
     foregroundChoices: {
       full: 'Anzeigen, mit Ton',
@@ -29,9 +29,9 @@ export const deNotifications: typeof notificationMessages = {
     userActionRequest: 'Fragen',
   },
   topicHints: {
-    ready: 'Ein Durchgang ist beendet.',
-    permissionRequest: 'Ein Werkzeug braucht Ihre Freigabe.',
-    userActionRequest: 'Eine Frage wartet auf Ihre Antwort.',
+    ready: 'Der Agent ist fertig und wartet auf Sie.',
+    permissionRequest: 'Der Agent fragt, bevor er ein Werkzeug benutzt.',
+    userActionRequest: 'Der Agent hat eine Frage an Sie.',
   },
 
   browser: {

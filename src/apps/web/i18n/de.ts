@@ -4,6 +4,7 @@ import type { Messages } from './en.js';
 
 export const de: Messages = {
   moment: 'Einen Moment …',
+  justNow: 'gerade eben',
   tryAgain: 'Erneut versuchen',
   cancel: 'Abbrechen',
   back: 'Zurück',
@@ -178,13 +179,12 @@ export const de: Messages = {
   },
 
   tests: {
-    open: 'Testen…',
+    open: 'Testen …',
     title: (name) => `Test: ${name}`,
     show: 'Test anzeigen',
     shown:
-      'Eine Testbenachrichtigung wurde angezeigt, auf dem Weg einer eingehenden, aber ohne den Push-Dienst. Falls Sie keine sehen, erlauben Sie diesem Browser Benachrichtigungen in den Einstellungen Ihres Systems.',
-    notShown:
-      'Der Test wurde nicht angezeigt. Laden Sie diese Seite neu und versuchen Sie es noch einmal.',
+      'Eine Testbenachrichtigung wurde angezeigt, ohne den Push-Dienst. Falls Sie keine sehen, erlauben Sie diesem Browser Benachrichtigungen in den Einstellungen Ihres Systems.',
+    notShown: 'Es wurde kein Test angezeigt. Laden Sie diese Seite neu.',
     sampleTitle: 'Gatehouse-Test',
     sampleBody: 'Dieser Browser kann Ihre Benachrichtigungen anzeigen.',
     why: 'Der Server sendet keine Benachrichtigungen, und Push-Dienste nehmen von einer Webseite keine an. Um den ganzen Weg zu testen, führen Sie auf Ihrem Computer diesen Befehl aus, angemeldet mit diesem Konto:',
@@ -227,7 +227,7 @@ export const de: Messages = {
     keyView: 'Ihr Geräteschlüssel',
     keyLead: 'Geben Sie den Schlüssel ein, um ihn zu prüfen oder noch einmal zu drucken.',
     keyUnchecked:
-      'Sie haben diesen Schlüssel hier noch nicht eingegeben. Geben oder scannen Sie ihn so ein, wie Sie ihn gespeichert haben: Ohne ihn kann niemand das Konto wieder öffnen.',
+      'Sie haben diesen Schlüssel hier noch nicht eingegeben. Geben Sie ihn so ein, wie Sie ihn gespeichert haben, oder scannen Sie ihn: Ohne ihn kann niemand das Konto wieder öffnen.',
     keyShow: 'Schlüssel zeigen oder drucken',
     keyKept: 'Dieser Tab hat Ihren Schlüssel im Speicher. Er wird 15 Minuten lang gezeigt.',
     keyCheck: 'Schlüssel prüfen',

@@ -5,6 +5,7 @@ import { enRefusals } from './en-refusals.js';
 /** English messages of the page. The compiler checks the other languages against them. */
 export const en = {
   moment: 'One moment…',
+  justNow: 'just now',
   tryAgain: 'Try again',
   cancel: 'Cancel',
   back: 'Back',

@@ -1,4 +1,4 @@
-import { language } from './messages.js';
+import { language, t } from './messages.js';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -33,8 +33,17 @@ export function formatRelative(milliseconds: number, now = Date.now()): string {
     { unit: 'minute', ms: MINUTE_MS },
   ] as const;
   const { unit, ms } = units.find((one) => size >= one.ms) ?? { unit: 'second', ms: 1000 };
-  const count = unit === 'second' && distance <= 0 ? 0 : Math.round(distance / ms);
-  return new Intl.RelativeTimeFormat(locale(), { numeric: 'auto' }).format(count, unit);
+  if (unit === 'second' && distance <= 0) {
+    return t.justNow;
+  }
+  const style = { numeric: 'auto' } as const;
+  return new Intl.RelativeTimeFormat(locale(), style).format(Math.round(distance / ms), unit);
+}
+
+/** Returns the time of something that is still to come, which is due now if its time is over. */
+export function formatUpcoming(milliseconds: number): string {
+  const now = Date.now();
+  return formatRelative(Math.max(milliseconds, now + 1), now);
 }
 
 /** @param seconds from now @returns for example `in 30 seconds` */

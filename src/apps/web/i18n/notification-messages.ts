@@ -6,16 +6,16 @@ export const notificationMessages = {
 
   push: {
     title: 'Push notifications',
-    lead: 'On your phones and browsers. Webhooks have switches of their own.',
+    lead: 'Coding agents on your computers notify your phones and browsers. Webhooks have switches of their own.',
     enabled: 'Send push notifications',
     when: 'Notify me of',
     shows: 'What they show',
-    message: 'The last message of a finished turn',
+    message: 'The last message of the agent',
     messageHint: 'Off: “The turn is finished. It is waiting for you.”',
     previews: 'What a request asks for',
     previewsHint: 'The command, the file or the question. Off: a general sentence.',
-    previewsOn: 'Senders show it unless CLIENT_PUBLIC_REQUEST_PREVIEWS is 0 where they run.',
-    previewsOff: 'Senders show it only where CLIENT_PUBLIC_REQUEST_PREVIEWS is 1.',
+    previewsOn: 'Your computers send it, except with CLIENT_PUBLIC_REQUEST_PREVIEWS=0.',
+    previewsOff: 'Your computers send it only with CLIENT_PUBLIC_REQUEST_PREVIEWS=1.',
     foreground: 'While the app is open',
     foregroundChoices: {
       full: 'Show them, with sound',
@@ -30,9 +30,9 @@ export const notificationMessages = {
     userActionRequest: 'Questions',
   },
   topicHints: {
-    ready: 'A turn is finished.',
-    permissionRequest: 'A tool wants your approval.',
-    userActionRequest: 'A question waits for your answer.',
+    ready: 'The agent has finished, and waits for you.',
+    permissionRequest: 'The agent asks before it uses a tool.',
+    userActionRequest: 'The agent has a question for you.',
   },
 
   browser: {

@@ -111,7 +111,7 @@ inChromium('invitations, in the browser', () => {
     await visitor.page.goto(`${adminUrl}/admin/#invitations`);
     await sees(visitor, 'Ohne Notiz');
     await screenshots.check(visitor, 'invitations-de');
-    await visitor.press('Neue Einladung…');
+    await visitor.press('Neue Einladung …');
     await screenshots.check(visitor, 'invitation-new-de');
     await visitor.press('Abbrechen');
     await visitor.page

@@ -83,8 +83,8 @@ inChromium('/app/#notifications', () => {
     await isOn('Send push notifications', false);
     await control('Questions').click();
     await isOn('Questions', false);
-    await control('The last message of a finished turn').click();
-    await isOn('The last message of a finished turn', true);
+    await control('The last message of the agent').click();
+    await isOn('The last message of the agent', true);
     await control('What a request asks for').click();
     await isOn('What a request asks for', false);
     await visitor.page.getByLabel('While the app is open').selectOption('silent');
@@ -361,7 +361,7 @@ inChromium('/app/#notifications', () => {
       await dialog().getByText(`gatehouse channels test c${index} --topic user`).waitFor();
       const generic = await dialog().locator('pre').first().innerText();
       expect(JSON.parse(generic)).toMatchObject({ request: { toolDetails: null } });
-      await sees('Senders show it only where');
+      await sees('Your computers send it only with');
       await dialog().getByLabel('From a sender that shows what a request asks for').check();
       await dialog().getByText('CLIENT_PUBLIC_REQUEST_PREVIEWS=1 gatehouse channels').waitFor();
       const listings = await dialog().locator('pre').allInnerTexts();

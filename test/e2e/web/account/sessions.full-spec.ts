@@ -116,6 +116,7 @@ inChromium('the session and the key on the account page', () => {
     await visitor.page.reload();
     await open(visitor, 'Devices and sessions');
     await sees('This device');
+    await sees('Signed in just now with a device key');
     await visitor.press('End the session of Chrome on Linux');
     await sees('That session has ended.');
     await seesSignIn(other);

@@ -3,7 +3,7 @@ import { clientFor } from '../../server.js';
 import { DialogButton } from '../../ui/dialog.js';
 import { Tile } from '../../ui/icon.js';
 import { done, NoticeLine, useNotedAction } from '../../ui/notice.js';
-import { formatDate, formatRelative } from '../../i18n/format.js';
+import { formatDate, formatRelative, formatUpcoming } from '../../i18n/format.js';
 import { t } from '../../i18n/messages.js';
 import { goToConnect } from './go-to-connect.js';
 import { CERTIFICATE } from '../tab-state.js';
@@ -148,7 +148,11 @@ function Linked({ identity, isLast, isCertificate, ...row }: LinkedProps) {
         <Checks eligibility={eligibility} />
         {isLast && <span class="hint">{security.lastIdentity}</span>}
       </div>
-      {!isLast && <Disconnect {...row} />}
+      {!isLast && (
+        <div class="row">
+          <Disconnect {...row} />
+        </div>
+      )}
     </li>
   );
 }
@@ -193,7 +197,7 @@ function Checks({ eligibility: { checkedAt, nextCheckAt } }: Pick<Identity, 'eli
   const { security } = t;
   const parts = [
     ...(checkedAt === null ? [] : [security.checked(formatRelative(checkedAt))]),
-    ...(nextCheckAt === null ? [] : [security.nextCheck(formatRelative(nextCheckAt))]),
+    ...(nextCheckAt === null ? [] : [security.nextCheck(formatUpcoming(nextCheckAt))]),
   ];
   return parts.length === 0 ? null : (
     <span class="hint" title={formatDate(checkedAt ?? nextCheckAt ?? 0)}>

@@ -124,10 +124,11 @@ function DeviceKeySection({ session, noteKey }: DeviceKeyProps) {
   };
   const keyLead = key === null ? security.keyLead : security.keyKept;
   const lead = isKeyEntered ? keyLead : security.keyUnchecked;
+  const isAsked = key === null || (!isKeyEntered && !isChecked);
   return (
     <Section id="check-key" title={security.key} lead={lead}>
       {isChecked && key !== null && <NoticeLine notice={done(() => security.keyRight)} />}
-      {(key === null || (!isKeyEntered && !isChecked)) && (
+      {isAsked && (
         <KeyForm
           use={check}
           label={security.keyCheck}
@@ -138,7 +139,11 @@ function DeviceKeySection({ session, noteKey }: DeviceKeyProps) {
         />
       )}
       {key !== null && (
-        <KeyPrint secret={key.secret} {...{ accountId, isShown }} show={() => show(true)} />
+        <KeyPrint
+          secret={key.secret}
+          {...{ accountId, isShown, isAsked }}
+          show={() => show(true)}
+        />
       )}
     </Section>
   );
@@ -148,10 +153,12 @@ interface KeyPrintProps {
   readonly secret: string;
   readonly accountId: string;
   readonly isShown: boolean;
+  /** True below a form with a button of its own, which comes first. */
+  readonly isAsked: boolean;
   readonly show: () => void;
 }
 
-function KeyPrint({ secret, accountId, isShown, show }: KeyPrintProps) {
+function KeyPrint({ secret, accountId, isShown, isAsked, show }: KeyPrintProps) {
   const { security } = t;
   return isShown ? (
     <div class="field">
@@ -160,7 +167,7 @@ function KeyPrint({ secret, accountId, isShown, show }: KeyPrintProps) {
     </div>
   ) : (
     <div class="row">
-      <button type="button" onClick={show}>
+      <button type="button" class={isAsked ? 'link' : ''} onClick={show}>
         {security.keyShow}
       </button>
     </div>

@@ -9,7 +9,7 @@ import { shownName } from '../../browser-name.js';
 import { CopyButton } from '../../ui/copy-button.js';
 import { Icon, type IconName, Tile } from '../../ui/icon.js';
 import { NoticeLine, type Notice } from '../../ui/notice.js';
-import { formatDate, formatRelative } from '../../i18n/format.js';
+import { formatDate, formatRelative, formatUpcoming } from '../../i18n/format.js';
 import { t } from '../../i18n/messages.js';
 import { EventTable } from '../audit/event-table.js';
 import { Head } from '../head.js';
@@ -230,7 +230,7 @@ function checksOf({ reason, checkedAt, nextCheckAt, failures }: AdminIdentity): 
   return [
     ...(reason === null ? [] : [reasonName(reason)]),
     ...(checkedAt === null ? [] : [security.checked(formatRelative(checkedAt))]),
-    ...(nextCheckAt === null ? [] : [security.nextCheck(formatRelative(nextCheckAt))]),
+    ...(nextCheckAt === null ? [] : [security.nextCheck(formatUpcoming(nextCheckAt))]),
     ...(failures === 0 ? [] : [texts.detail.failures(failures)]),
   ].join(' · ');
 }

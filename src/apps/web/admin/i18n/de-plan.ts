@@ -8,7 +8,7 @@ export const policy: Texts['policy'] = {
     'Ändern Sie hier Variablen und sehen Sie, wer den Zugang verlöre oder bekäme, bevor Sie den Server damit neu starten. Geändert wird nichts.',
   choose: 'Variable mit ihrem jetzigen Wert hinzufügen',
   chooseHint: 'Ohne Geheimnisse: Für diese Vorschau wird keines gebraucht.',
-  choice: 'Variable wählen…',
+  choice: 'Variable wählen …',
   variables: 'Geänderte Variablen',
   variablesHint:
     'NAME=Wert, eine pro Zeile. Ein leerer Wert steht für die Vorgabe. Mehrzeiliger Text steht in einfachen Anführungszeichen.',

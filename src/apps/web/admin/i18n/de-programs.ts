@@ -14,14 +14,14 @@ export const programs: Texts['programs'] = {
   endNamed: (name, backend) => `Zugriff von ${name} bei ${backend} beenden`,
   endAllNamed: (name) => `Jeden Zugriff von ${name} beenden`,
   endOne: {
-    open: 'Beenden…',
+    open: 'Beenden …',
     title: 'Diesen Zugriff beenden?',
     lead: 'Das Programm kann beim Backend nichts mehr tun. Die Person kann es erneut erlauben.',
     submit: 'Zugriff beenden',
     done: 'Der Zugriff ist beendet.',
   },
   endAll: {
-    open: 'Alle beenden…',
+    open: 'Alle beenden …',
     title: 'Alle diese Zugriffe beenden?',
     lead: 'Diese Programme können bei den Backends nichts mehr tun. Die Person kann sie erneut erlauben.',
     submit: 'Alle Zugriffe beenden',

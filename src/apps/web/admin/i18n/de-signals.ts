@@ -47,7 +47,7 @@ export const signals: Texts['signals'] = {
   isRefused: 'Aktiv, durch ein Ereignis abgelehnt',
   act: 'Aktion',
   endRefusal: {
-    open: 'Ablehnung beenden…',
+    open: 'Ablehnung beenden …',
     title: 'Ablehnung dieser Person beenden?',
     lead: 'Über die nächste Anmeldung entscheiden die Regeln. Eine spätere Anfrage des Verzeichnisses oder ein weiteres Ereignis lehnt die Person wieder ab.',
     submit: 'Ablehnung beenden',
@@ -55,7 +55,7 @@ export const signals: Texts['signals'] = {
   },
   endRefusalOf: (name) => `Ablehnung beenden: ${name}`,
   endOther: {
-    open: 'Andere Ablehnung beenden…',
+    open: 'Andere Ablehnung beenden …',
     title: 'Ablehnung einer Person ohne Konto beenden?',
     lead: 'Für Personen, die nicht in der Liste stehen: Ereignisse zu unbekannten Adressen, und Personen, die aus dem Verzeichnis gelöscht wurden oder sich anmelden wollten.',
   },

@@ -133,11 +133,11 @@ function ProviderHealth({ providers }: { readonly providers: readonly AdminProvi
                 <a href={listAddress('accounts', { provider: provider.id })}>
                   {nameOf(provider.id)}
                 </a>
+                <State provider={provider} />
                 {provider.isRequired && <span class="badge">{health.required}</span>}
               </span>
               <span class="hint">{historyOf(provider)}</span>
             </div>
-            <State provider={provider} />
           </li>
         ))}
       </ul>
