@@ -85,7 +85,8 @@ describe('gatehouse signup and login', () => {
 
   it('reports in a sentence the account that it created', async () => {
     const { stdout } = await user.run(['signup', '--server', `${server.url}/`]);
-    expect(stdout).toMatch(/^Created the account [\w-]+ on http:\/\/127[^ ]+ and signed in\.\n$/);
+    expect(stdout).toMatch(/^Created the account [\w-]+ on http:\/\/127[^ ]+ and signed in\.\n/);
+    expect(stdout).toContain('Back it up: gatehouse key show');
   });
 
   it('stores logins by server: the last one is the default, --server and the variable override it', async () => {

@@ -9,6 +9,10 @@ Key and session are kept in $XDG_CONFIG_HOME/gatehouse (default ~/.config/gateho
 readable by you alone. Back up the key (gatehouse key show): it gives access to the account.
 `;
 
+/** The account page asks for it before it creates an account. */
+const BACK_UP =
+  '\nOnly its device key opens it, and the key cannot be recovered. Back it up: gatehouse key show';
+
 export const signup = command({
   name: 'signup',
   description: 'create an account with a new device key, and sign in',
@@ -38,7 +42,7 @@ export const signup = command({
       const { logInWithProvider } = await import('./provider-login.js');
       answer = await logInWithProvider(context, { server, provider, store, isSignUp: true });
     }
-    await startSession(context, store, server, answer);
+    await startSession(context, store, server, answer, BACK_UP);
   },
 });
 
@@ -133,12 +137,13 @@ async function startSession(
   store: ServerStore,
   server: string,
   { token, accountId, created }: LoginAnswer,
+  next = '',
 ): Promise<void> {
   await store.saveSession({ server, accountId, token });
   output.result(
     { server, accountId, created },
     created
-      ? `Created the account ${accountId} on ${server} and signed in.`
+      ? `Created the account ${accountId} on ${server} and signed in.${next}`
       : `Signed in to ${server} as ${accountId}.`,
   );
   if (environment['GATEHOUSE_TOKEN']) {
