@@ -3,7 +3,24 @@ import { RouteConfig } from '@nestjs/platform-fastify';
 import { ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { Public } from '../auth/route-access.js';
+import type { FeatureDocument } from '../../core/policy/admission/feature-document.js';
 import { FeaturesService } from './features.service.js';
+
+/** The parts that every client needs, of a server without a configuration. */
+const EXAMPLE = {
+  features: { pushTokens: { enabled: true }, updates: { enabled: true } },
+  capabilities: {
+    auth: {
+      methods: [
+        { method: 'key_challenge', action: 'login', mode: 'keyed' },
+        { method: 'key_challenge', action: 'provision', mode: 'keyed' },
+      ],
+      login: { requiredProviders: [], serverChallenge: 'required' },
+    },
+    encryption: { storagePolicy: 'required_e2ee', defaultAccountMode: 'e2ee' },
+    server: { apiVersions: ['v1'] },
+  },
+} satisfies FeatureDocument;
 
 @ApiTags('discovery')
 @Controller('v1/features')
@@ -12,13 +29,18 @@ export class FeaturesController {
   constructor(private readonly features: FeaturesService) {}
 
   @ApiOperation({
-    summary: 'What this server offers right now: clients ask, they never guess.',
+    summary: 'The sign-ins and features that this server offers right now.',
   })
   @ApiResponse({
     status: 200,
     description: 'The discovery document.',
     headers: { etag: { schema: { type: 'string' } } },
-    content: { 'application/json': { schema: { type: 'object', additionalProperties: true } } },
+    content: {
+      'application/json': {
+        schema: { type: 'object', additionalProperties: true },
+        example: EXAMPLE,
+      },
+    },
   })
   @ApiResponse({ status: 304, description: 'Unchanged since the `etag` in `if-none-match`.' })
   @Get()

@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import type { OpenAPIObject } from '@nestjs/swagger';
 import { startServer } from '../../fixtures/programs/server-fixture.js';
 
 const server = await startServer();
@@ -28,6 +29,15 @@ it('serves the API document of the repository to programs', async () => {
   const kept = new URL('../../../docs/openapi.json', import.meta.url);
   const served: unknown = await (await get('/docs/openapi.json')).json();
   expect(served).toEqual(JSON.parse(await readFile(kept, 'utf8')));
+});
+
+it('documents what a server without a configuration offers', async () => {
+  const document = (await (await get('/docs/openapi.json')).json()) as OpenAPIObject;
+  const answer = document.paths['/v1/features']?.get?.responses['200'];
+  const content = answer !== undefined && 'content' in answer ? answer.content : {};
+  const example = content?.['application/json']?.example as object;
+  expect(Object.keys(example)).toEqual(['features', 'capabilities']);
+  expect(await (await get('/v1/features')).json()).toMatchObject(example);
 });
 
 it.each(['/v1/account/profile', '/readyz', '/nowhere'])(

@@ -154,7 +154,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What this server offers right now: clients ask, they never guess. */
+        /** The sign-ins and features that this server offers right now. */
         get: operations["Features_read"];
         put?: never;
         post?: never;
@@ -2402,6 +2402,47 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "features": {
+                     *         "pushTokens": {
+                     *           "enabled": true
+                     *         },
+                     *         "updates": {
+                     *           "enabled": true
+                     *         }
+                     *       },
+                     *       "capabilities": {
+                     *         "auth": {
+                     *           "methods": [
+                     *             {
+                     *               "method": "key_challenge",
+                     *               "action": "login",
+                     *               "mode": "keyed"
+                     *             },
+                     *             {
+                     *               "method": "key_challenge",
+                     *               "action": "provision",
+                     *               "mode": "keyed"
+                     *             }
+                     *           ],
+                     *           "login": {
+                     *             "requiredProviders": [],
+                     *             "serverChallenge": "required"
+                     *           }
+                     *         },
+                     *         "encryption": {
+                     *           "storagePolicy": "required_e2ee",
+                     *           "defaultAccountMode": "e2ee"
+                     *         },
+                     *         "server": {
+                     *           "apiVersions": [
+                     *             "v1"
+                     *           ]
+                     *         }
+                     *       }
+                     *     }
+                     */
                     "application/json": {
                         [key: string]: unknown;
                     };
