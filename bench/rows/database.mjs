@@ -19,7 +19,7 @@ export const groups = {
 const REQUESTS = 500;
 /** The list is one select; every further statement is authentication. */
 const OWN_STATEMENTS = 1;
-/** A connection is asked once a second, whoever uses it. */
+/** Each connection is asked once a second, for all of its users. */
 const IS_WRITABLE = 'pg_is_in_recovery';
 
 async function authentication(context) {
