@@ -1,6 +1,8 @@
 import asyncHooks from 'node:async_hooks';
 import { createRequire } from 'node:module';
 import { TestEnvironment } from 'jest-environment-node';
+import * as cliProcesses from './cli-processes.mjs';
+import { takeBrowser } from './kept-browser.mjs';
 import * as keptDatabases from './kept-databases.mjs';
 import { forbidReachingOut } from './pure-unit.mjs';
 import * as serverProcesses from './server-processes.mjs';
@@ -29,6 +31,8 @@ export default class SpecEnvironment extends TestEnvironment {
     }
     const storages = this.#storages;
     Object.defineProperty(this.global, 'playwright', { get: () => require('playwright-core') });
+    this.global.takeBrowser = takeBrowser;
+    this.global.cliProcesses = cliProcesses;
     this.global.keptDatabases = keptDatabases;
     this.global.serverProcesses = serverProcesses;
     provide(
