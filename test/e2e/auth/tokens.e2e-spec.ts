@@ -4,7 +4,7 @@ import { ManualClock } from '../../fixtures/manual-clock.js';
 import { call, expectErrorShape, logIn, makeDeviceKey, refusalOf } from '../../helpers/client.js';
 import { AccessTokenService } from '../../../src/server/auth/sessions/access-token.service.js';
 import { MasterKeys } from '../../../src/server/storage/sealing/master-keys.js';
-import { HAS_SQL, startServer } from '../../fixtures/programs/server-fixture.js';
+import { startServer } from '../../fixtures/programs/server-fixture.js';
 import { runSql } from '../../fixtures/programs/services-fixture.js';
 
 const SECRET = 'the-master-secret-of-the-token-spec-0123456789';
@@ -209,8 +209,7 @@ describe('logging out', () => {
   );
 });
 
-const withSql = HAS_SQL ? describe : describe.skip;
-withSql('an account that changed in the database (needs SQL)', () => {
+describe('an account that changed in the database', () => {
   it('refuses a disabled account, at login too', async () => {
     const key = makeDeviceKey();
     const { token, accountId } = await logIn(server, key);

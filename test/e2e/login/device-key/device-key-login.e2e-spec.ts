@@ -11,21 +11,8 @@ import {
 } from '../../../helpers/client.js';
 import { startServer } from '../../../fixtures/programs/server-fixture.js';
 
-const LOW_ORDER_KEYS = [
-  '0000000000000000000000000000000000000000000000000000000000000000',
-  '0000000000000000000000000000000000000000000000000000000000000080',
-  '0100000000000000000000000000000000000000000000000000000000000000',
-  'ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f',
-  '26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05',
-  '26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc85',
-  'c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a',
-  'c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac03fa',
-];
-const NON_CANONICAL_KEYS = [
-  'edffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f',
-  'eeffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff',
-  'ffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff',
-];
+/** One of low order, and one that is another spelling of a point. */
+const REFUSED_KEYS = ['00'.repeat(32), `ed${'ff'.repeat(30)}7f`];
 const GROUP_ORDER = 2n ** 252n + 27742317777372353535851937790883648493n;
 
 // The server accepts any bytes, because these tests are about the format of keys, challenges and
@@ -94,14 +81,14 @@ describe('device-key login', () => {
     await refuses(loginBody(makeDeviceKey(), randomBytes(size)), 400, 'invalid-request');
   });
 
-  it.each([...LOW_ORDER_KEYS, ...NON_CANONICAL_KEYS])('refuses the key %s', async (hex) => {
+  it.each(REFUSED_KEYS)('refuses the key %s', async (hex) => {
     const publicKey = Buffer.from(hex, 'hex').toString('base64');
     // R = the neutral point and S = 0 verify under a low-order key in a lax implementation.
     const signature = Buffer.concat([Buffer.from([1]), Buffer.alloc(63)]).toString('base64');
     await refuses({ publicKey, challenge: 'AAAA', signature }, 400, 'invalid-public-key');
   });
 
-  it.each([0, 31, 33, 64])('refuses a key of %i bytes', async (size) => {
+  it.each([0, 31])('refuses a key of %i bytes', async (size) => {
     const body = { ...loginBody(makeDeviceKey()), publicKey: randomBytes(size).toString('base64') };
     const answer = await post(body);
     expect(answer.status).toBe(400);
@@ -109,7 +96,7 @@ describe('device-key login', () => {
     expectErrorShape(answer);
   });
 
-  it.each([0, 1, 63, 65])('refuses a signature of %i bytes', async (size) => {
+  it.each([0, 65])('refuses a signature of %i bytes', async (size) => {
     const body = { ...loginBody(makeDeviceKey()), signature: randomBytes(size).toString('base64') };
     await refuses(body, 401, 'invalid-signature');
   });
@@ -170,15 +157,12 @@ describe('device-key login', () => {
     expect(answer.body['details']).toEqual([{ path, message: expect.any(String) }]);
   });
 
-  it.each([' ', '\n', 'é', '=', 'A', 'AB', 'A+_A', 'AAA=='])(
-    'refuses %j as base64',
-    async (text) => {
-      const key = makeDeviceKey();
-      const body = { ...loginBody(key), challenge: text };
-      const answer = await post(body);
-      expect(refusalOf(answer)).toEqual({ status: 400, code: 'invalid-request' });
-    },
-  );
+  it.each([' ', 'A+_A'])('refuses %j as base64', async (text) => {
+    const key = makeDeviceKey();
+    const body = { ...loginBody(key), challenge: text };
+    const answer = await post(body);
+    expect(refusalOf(answer)).toEqual({ status: 400, code: 'invalid-request' });
+  });
 
   it('creates one account for 50 simultaneous first logins of one key, and all succeed', async () => {
     const key = makeDeviceKey();
