@@ -1,17 +1,9 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { GatehouseClient } from '../../../src/packages/client/api/api-client.js';
-import { parseDeviceKey } from '../../../src/packages/client/crypto/key-text.js';
-import { requestKeys } from '../../../src/packages/client/crypto/request-keys.js';
-import { AccountRequests } from '../../../src/packages/client/approvals/account-requests.js';
-import {
-  answerRequest,
-  openRequest,
-} from '../../../src/packages/client/approvals/answer-request.js';
 import type { RunningCli } from '../../fixtures/programs/cli-fixture.js';
 import { startServer, type Server } from '../../fixtures/programs/server-fixture.js';
 import { Notifying } from '../../fixtures/notify-fixture.js';
-import { logIn, makeDeviceKey } from '../../helpers/client.js';
+import { Phone } from '../../fixtures/phone-fixture.js';
 import { HoldingProxy, type HeldAt } from '../../helpers/holding-proxy.js';
 import { waitFor } from '../../helpers/wait.js';
 
@@ -23,20 +15,14 @@ const CLOSE = /^DELETE \/v1\/requests\/[\w-]+(\?|$)/;
 let server: Server;
 let proxy: HoldingProxy;
 let asker: Notifying;
-/** The phone of the person, which has the key of the account. */
-let phone: GatehouseClient['requests'];
-let keys: AccountRequests;
+let phone: Phone;
 
 beforeAll(async () => {
   server = await startServer();
   proxy = await HoldingProxy.start(server);
   asker = await Notifying.start({ ...server, url: proxy.url });
   await asker.webhook('phone');
-  const { stdout } = await asker.user.run(['key', 'show']);
-  const secret = parseDeviceKey(stdout.trim());
-  const { token, accountId } = await logIn(server, makeDeviceKey(Buffer.from(secret)));
-  keys = new AccountRequests(requestKeys(secret), accountId);
-  phone = new GatehouseClient({ serverUrl: proxy.url, token }).requests;
+  phone = await Phone.of(asker);
 });
 
 afterAll(async () => {
@@ -48,22 +34,6 @@ afterAll(async () => {
 const ask = (): RunningCli =>
   asker.start('ask', 'permission', '--tool', 'Bash', '--command', 'npm test');
 
-/** Resolves to the id of an open request without an answer. */
-const asked = (other?: string): Promise<string> =>
-  waitFor('a request waits', async () => {
-    const open = await phone.list().catch(() => []);
-    return open.find(({ id, answers }) => id !== other && answers === 0)?.id;
-  });
-
-async function allow(id: string): Promise<void> {
-  const isKnownServer = () => true;
-  const opened = await openRequest(phone, id, { requests: keys, isKnownServer });
-  if (opened.kind !== 'opened') {
-    throw new Error(`The request is ${opened.kind}.`);
-  }
-  await answerRequest(phone, keys, opened, 'allow');
-}
-
 /** The requests that the computer still has to end, by the names of their files. */
 const unsettled = (): readonly string[] => {
   const directory = join(asker.stateHome, 'gatehouse/asked');
@@ -73,17 +43,17 @@ const unsettled = (): readonly string[] => {
 /** Asks once more, and is allowed. Then nothing is left of the requests before. */
 async function asksAgain(before?: string): Promise<void> {
   const again = ask();
-  await allow(await asked(before));
+  await phone.answer(await phone.asked(before), 'allow');
   expect(await again.exited).toMatchObject({ code: 0, stdout: 'allow\n' });
-  expect(await phone.list()).toEqual([]);
+  expect(await phone.routes.list()).toEqual([]);
   expect(unsettled()).toEqual([]);
 }
 
 /** True once it has an answer. A program that cannot report its use leaves the request open until the next one asks. */
 const isAnswered = async (id: string): Promise<boolean> =>
-  !(await phone.list()).some((open) => open.id === id && open.answers === 0);
+  !(await phone.routes.list()).some((open) => open.id === id && open.answers === 0);
 
-const stateOf = async (id: string): Promise<string> => (await phone.read(id)).state;
+const stateOf = async (id: string): Promise<string> => (await phone.routes.read(id)).state;
 
 describe('gatehouse ask, killed', () => {
   it.each<[string, RegExp, HeldAt]>([
@@ -96,7 +66,7 @@ describe('gatehouse ask, killed', () => {
     killed.child.kill('SIGKILL');
     expect(await killed.exited).toMatchObject({ stdout: '' });
     (await held).release();
-    expect(await phone.list()).toEqual([]);
+    expect(await phone.routes.list()).toEqual([]);
     await asksAgain();
   });
 
@@ -110,7 +80,7 @@ describe('gatehouse ask, killed', () => {
     killed.child.kill('SIGKILL');
     expect(await killed.exited).toMatchObject({ stdout: '' });
     (await held).release();
-    const id = await asked();
+    const id = await phone.asked();
     await asksAgain(id);
     expect(await stateOf(id)).toBe('withdrawn');
   });
@@ -122,8 +92,8 @@ describe('gatehouse ask, killed', () => {
   ])('prints nothing when it is killed %s', async (_when, call, at, before, after) => {
     const held = proxy.hold(call, at);
     const killed = ask();
-    const id = await asked();
-    await allow(id);
+    const id = await phone.asked();
+    await phone.answer(id, 'allow');
     await held;
     killed.child.kill('SIGKILL');
     expect(await killed.exited).toMatchObject({ stdout: '' });
@@ -138,8 +108,8 @@ describe('gatehouse ask, interrupted after an answer was used', () => {
   it('prints that answer and exits with its code', async () => {
     const held = proxy.hold(CLOSE, 'answer');
     const interrupted = ask();
-    const id = await asked();
-    await allow(id);
+    const id = await phone.asked();
+    await phone.answer(id, 'allow');
     await held;
     interrupted.child.kill('SIGTERM');
     (await held).release();
@@ -161,10 +131,10 @@ describe('gatehouse ask, while its server is killed', () => {
   ])('prints the answer once when the server is killed %s', async (_when, call, at) => {
     const held = proxy.hold(call, at);
     const asking = ask();
-    const known = asked();
+    const known = phone.asked();
     const answering = known.then((id) =>
       waitFor('the answer', () =>
-        allow(id).then(
+        phone.answer(id, 'allow').then(
           () => true,
           () => isAnswered(id).catch(() => false),
         ),
