@@ -30,7 +30,6 @@ const WAITING = [
   'certificate/revocation',
   'admin/changed-rules',
   'certificate/revocation-path',
-  'notify/spool',
   'notify/killed',
   'storage/redis-failover',
   'offboarding/outage',
@@ -48,7 +47,6 @@ const WAITING = [
   'tracing/tracing',
   'provider/google',
   'oauth/signing-keys',
-  'client/devices',
 ];
 const BETWEEN_WAITING = 6;
 

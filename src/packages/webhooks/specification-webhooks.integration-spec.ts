@@ -1,6 +1,4 @@
 import { createHmac } from 'node:crypto';
-import { readPreferences } from '../notify/preferences.js';
-import { verify, WebhookRefused } from './verify.js';
 import { SenderFixture } from '../../../test/fixtures/sender-fixture.js';
 import {
   anEvent,
@@ -47,13 +45,6 @@ describe('Webhook channel', () => {
     expect(fixture.receiver.json['content']).toMatchObject({ body: 'All 12 tests pass.' });
   });
 
-  it('shows request previews by default, also for existing webhooks', async () => {
-    await fixture.send(permission(), oneChannel());
-    expect(fixture.receiver.json['request']).toMatchObject({
-      toolDetails: 'Command: rm -rf build\nWhy: Start from nothing',
-    });
-  });
-
   it('sends generic bodies in a build without previews, regardless of the settings', async () => {
     await fixture.send(permission(), oneChannel({ requestPreviews: true }), [], {
       requestPreviews: false,
@@ -63,19 +54,6 @@ describe('Webhook channel', () => {
       requestId: 'req-1',
       toolDetails: null,
     });
-  });
-
-  it('signs nothing without a signing secret', async () => {
-    await fixture.send(anEvent('ready'), oneChannel({ signingSecret: null }));
-    expect(fixture.receiver.received[0]?.headers).not.toHaveProperty('x-service-signature-256');
-    expect(fixture.receiver.received[0]?.headers).not.toHaveProperty('webhook-signature');
-  });
-
-  it('enables a channel by default, and sends nothing to a disabled one', async () => {
-    expect(readPreferences(oneChannel()).channels[0]?.enabled).toBe(true);
-    const [, outcome] = await fixture.send(anEvent('ready'), oneChannel({ enabled: false }));
-    expect(outcome).toMatchObject({ state: 'suppressed', reason: 'channel-disabled' });
-    expect(fixture.receiver.received).toEqual([]);
   });
 });
 
@@ -111,16 +89,6 @@ describe('Webhook delivery payload', () => {
     expect(fixture.receiver.json['request']).toMatchObject({
       requestId: 'req-1',
       kind: 'user_action',
-    });
-  });
-
-  it('has the toolDetails null when request previews are disabled', async () => {
-    await fixture.send(permission(), oneChannel({ requestPreviews: false }));
-    expect(fixture.receiver.json['request']).toEqual({
-      requestId: 'req-1',
-      kind: 'permission',
-      toolName: 'Bash',
-      toolDetails: null,
     });
   });
 
@@ -176,22 +144,10 @@ describe('Webhook delivery payload', () => {
     await fixture.send(anEvent('ready', { metadata }), oneChannel(), [], { maskSecrets: false });
     expect(fixture.receiver.json['metadata']).toMatchObject(metadata);
   });
-
-  it('contains the metadata of the event, with the event and its server', async () => {
-    await fixture.send(anEvent('ready', { metadata: { branch: 'main', turn: 3 } }), oneChannel());
-    const ids = { eventId: 'evt-1', serverUrl: 'https://gate.example' };
-    expect(fixture.receiver.json['metadata']).toEqual({ branch: 'main', turn: 3, ...ids });
-  });
 });
 
 describe('Webhook signing', () => {
   const SECRET = 'geheim';
-
-  it('1. With a secret every delivery carries the header', async () => {
-    await fixture.send(anEvent('ready'), oneChannel({ signingSecret: SECRET }));
-    const header = fixture.receiver.received[0]?.headers['x-service-signature-256'];
-    expect(header).toMatch(/^sha256=[0-9a-f]{64}$/);
-  });
 
   it('2. It is the HMAC of the raw body, which re-serialised JSON does not reproduce', async () => {
     await fixture.send(anEvent('ready'), oneChannel({ signingSecret: SECRET }));
@@ -202,22 +158,10 @@ describe('Webhook signing', () => {
     expect(createHmac('sha256', SECRET).update(again).digest('hex')).not.toBe(expected);
   });
 
-  it('3. A receiver treats a missing header, or one of another length, as a mismatch', async () => {
-    await fixture.send(anEvent('ready'), oneChannel({ signingSecret: SECRET }));
-    const { rawBody, headers } = fixture.receiver.received[0]!;
-    const signature = headers['x-service-signature-256'] ?? '';
-    const check = (value?: string) =>
-      verify({ 'x-service-signature-256': value }, rawBody, SECRET, { toleranceSeconds: null });
-    expect(check(signature)).toMatchObject({ payload: { topic: 'ready' } });
-    for (const wrong of [undefined, signature.slice(0, -1), `${signature}0`]) {
-      expect(() => check(wrong)).toThrow(WebhookRefused);
-    }
-  });
-
-  it.each([{}, { previousSigningSecret: SECRET }])(
+  it.each([{}, { signingSecret: null }, { signingSecret: '', previousSigningSecret: SECRET }])(
     '4. Without a secret the header is absent, %j',
-    async (previous) => {
-      await fixture.send(anEvent('ready'), oneChannel({ signingSecret: '', ...previous }));
+    async (secrets) => {
+      await fixture.send(anEvent('ready'), oneChannel(secrets));
       const { headers } = fixture.receiver.received[0]!;
       expect(headers).not.toHaveProperty('x-service-signature-256');
       expect(headers).not.toHaveProperty('webhook-signature');

@@ -47,7 +47,7 @@ describe('the background process of gatehouse notify', () => {
 
   it('is not started when nothing waits', async () => {
     await fixture.run('notify', 'ready', '--session', 's', '--no-background');
-    await sleep(1_500);
+    fixture.letTimePass();
     expect((await fixture.run('notify', 'flush')).code).toBe(0);
     expect(await notifyReady()).toMatchObject({ code: 0 });
     await sleep(500);

@@ -1,7 +1,8 @@
-import { writeFile } from 'node:fs/promises';
+import { readdirSync } from 'node:fs';
+import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Notifying, notifyInEachTest } from '../../fixtures/notify-fixture.js';
+import { type EventLine, type Notifying, notifyInEachTest } from '../../fixtures/notify-fixture.js';
 
 const TOKEN = 'ExponentPushToken[phone-one]';
 const SECRET_REQUEST = ['permission-request', '--session', 's', '--request', 'r'];
@@ -45,9 +46,11 @@ describe('a delivery whose settings changed before another attempt', () => {
 
   it.each<[string, string[], string]>([
     ['the device was removed', ['tokens', 'remove', TOKEN], 'device-gone'],
-    ['push was switched off', ['preferences', 'set', 'pushEnabled=off'], 'switched-off'],
-    ['requests were', ['preferences', 'set', 'permissionRequest=off'], 'switched-off'],
-    ['request previews were', ['preferences', 'set', 'requestPreviews=off'], 'switched-off'],
+    [
+      'request previews were switched off',
+      ['preferences', 'set', 'requestPreviews=off'],
+      'switched-off',
+    ],
   ])('suppresses a push: %s', async (_what, change, code) => {
     await fixture.registerToken(TOKEN);
     refusePushOnce();
@@ -93,4 +96,59 @@ it('reports a channel with an endless url as failed, and notifies the others', a
     'webhook long: failed',
     'webhook good: sent',
   ]);
+});
+
+async function endTheirTime({ stateHome }: Notifying): Promise<void> {
+  const queue = join(stateHome, 'gatehouse', 'spool', 'queue');
+  for (const name of readdirSync(queue)) {
+    const entry = JSON.parse(await readFile(join(queue, name), 'utf8')) as { delivery: object };
+    const over = { ...entry, delivery: { ...entry.delivery, expiresAt: 1 } };
+    await writeFile(join(queue, name), JSON.stringify(over));
+    const [key, lane, dueAt] = name.split('.');
+    await rename(join(queue, name), join(queue, `${key}.${lane}.${dueAt}.1.json`));
+  }
+}
+
+describe('a delivery on disk', () => {
+  it('drops outdated deliveries with a report, and sends none of them late', async () => {
+    const receiver = await fixture.webhook('hook', (_request, count) => ({
+      status: count === 1 ? 503 : 204,
+    }));
+    expect(await fixture.notify(1, 'ready', '--session', 's')).toContain('webhook hook: waiting');
+    await endTheirTime(fixture);
+    const [flushed] = await fixture.lines<{ tried: object[] }>(1, 'notify', 'flush');
+    expect(flushed?.tried).toMatchObject([{ state: 'dropped', code: 'expired' }]);
+    expect(receiver.received).toHaveLength(1);
+    const { stdout } = await fixture.run('deliveries', 'list', '--state', 'dropped');
+    expect(stdout).toContain('no longer matters');
+  });
+
+  it('sends a delivery of a killed process again, without waiting for its lease', async () => {
+    const receiver = await fixture.webhook('hook', (_request, count) =>
+      count === 1 ? 'silence' : { status: 204 },
+    );
+    const running = fixture.start('notify', 'ready', '--session', 's', '--no-background');
+    await running.until(() => receiver.received.length === 1);
+    running.child.kill('SIGKILL');
+    await running.exited;
+    const id = receiver.received[0]?.headers['webhook-id'] ?? '';
+    expect(await fixture.run('deliveries', 'redeliver', id)).toMatchObject({ code: 0 });
+    expect(receiver.received).toHaveLength(2);
+  });
+
+  it('restricts a delivery to public addresses, whichever command sends it again', async () => {
+    const receiver = await fixture.webhook('hook');
+    const [event] = await fixture.lines<EventLine>(
+      1,
+      ...['notify', 'ready', '--session', 's', '--deny-private'],
+    );
+    const refused = { state: 'failed', code: 'destination-refused' };
+    expect(event?.outcomes).toMatchObject([{}, refused]);
+    const id = event?.outcomes[1]?.deliveryId ?? '';
+    expect(await fixture.lines(1, 'deliveries', 'redeliver', id)).toMatchObject([refused]);
+    expect(await fixture.lines(1, 'channels', 'test', 'hook', '--deny-private')).toMatchObject([
+      refused,
+    ]);
+    expect(receiver.received).toEqual([]);
+  });
 });

@@ -1,5 +1,4 @@
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { Notifying, startPlainServer, type EventLine } from '../../fixtures/notify-fixture.js';
 import { startServer } from '../../fixtures/programs/server-fixture.js';
 import { HostileRelay } from '../../helpers/hostile-relay.js';
@@ -25,11 +24,9 @@ beforeEach(async () => {
 });
 afterEach(() => fixture.stop());
 
-const pinFile = (): string => {
-  const servers = join(fixture.user.configDirectory, 'servers');
-  const directory = join(servers, readdirSync(servers)[0] ?? '');
-  const name = readdirSync(directory).find((one) => one.startsWith('pin-')) ?? 'none';
-  return join(directory, name);
+const pinFile = (of = fixture): string => {
+  const names = readdirSync(of.stored('.'));
+  return of.stored(names.find((one) => one.startsWith('pin-')) ?? 'none');
 };
 const pin = () => JSON.parse(readFileSync(pinFile(), 'utf8')) as Record<string, unknown>;
 
@@ -62,24 +59,18 @@ async function refusal(...args: readonly string[]) {
 }
 
 describe('a server that returns settings of its own', () => {
-  it.each(['after', 'before'])(
-    'gets no notification sent to its webhook, %s the first settings were seen',
-    async (when) => {
-      const receiver = await fixture.webhook('hook');
-      await fixture.ok('channels', 'remove', 'hook');
-      if (when === 'before') {
-        rmSync(pinFile());
-      }
-      answerPlain(receiver.url);
-      expect(await outcomes(1)).toEqual(REFUSED);
-      expect([receiver.received, fixture.push.accepted]).toEqual([[], []]);
-      const hint = expect.stringContaining('gatehouse encryption plain') as unknown;
-      const refused = { exit: 1, code: 'settings-refused', hint };
-      expect(await refusal('channels', 'list')).toEqual(refused);
-      expect((await fixture.run('notify', 'doctor')).code).toBe(1);
-      expect(receiver.received).toEqual([]);
-    },
-  );
+  it('gets no notification sent to its webhook', async () => {
+    const receiver = await fixture.webhook('hook');
+    await fixture.ok('channels', 'remove', 'hook');
+    answerPlain(receiver.url);
+    expect(await outcomes(1)).toEqual(REFUSED);
+    expect([receiver.received, fixture.push.accepted]).toEqual([[], []]);
+    const hint = expect.stringContaining('gatehouse encryption plain') as unknown;
+    const refused = { exit: 1, code: 'settings-refused', hint };
+    expect(await refusal('channels', 'list')).toEqual(refused);
+    expect((await fixture.run('notify', 'doctor')).code).toBe(1);
+    expect(receiver.received).toEqual([]);
+  });
 
   it('receives no signing secret, and nothing else that is to be saved', async () => {
     await fixture.ok('preferences', 'set', 'ready=on');
@@ -103,8 +94,7 @@ describe('a server that returns settings of its own', () => {
   });
 
   it('gets no unsealed request of a computer with a key, of another account neither', async () => {
-    const session = readFileSync(join(pinFile(), '..', 'session.json'), 'utf8');
-    const { token = '' } = JSON.parse(session) as Record<string, string>;
+    const { token } = fixture.session;
     relay.change({
       call: /profile$/,
       answer: (answer) => ({ ...answer, id: 'made-up', encryptionMode: 'plain' }),
@@ -132,11 +122,11 @@ describe('a server that returns older settings', () => {
   const answerWith = (content: unknown) =>
     relay.change({ call: SETTINGS, answer: (answer) => ({ ...answer, content }) });
 
-  it.each(['older', 'missing'])('gets nothing sent where they are %s', async (kind) => {
+  it('gets nothing sent', async () => {
     const receiver = await fixture.webhook('hook');
     const older = await stored();
     await fixture.ok('channels', 'remove', 'hook');
-    answerWith(kind === 'older' ? older : null);
+    answerWith(older);
     expect(await outcomes(1)).toEqual(REFUSED);
     const hint = expect.stringContaining('gatehouse preferences accept') as unknown;
     const refused = { exit: 1, code: 'settings-refused', hint };
@@ -175,10 +165,6 @@ describe('a server that returns older settings', () => {
 
 describe('a server that names another account for the key', () => {
   const OTHER = '11111111-1111-4111-8111-111111111111';
-  const tokenOf = (): string => {
-    const session = readFileSync(join(pinFile(), '..', 'session.json'), 'utf8');
-    return (JSON.parse(session) as { token: string }).token;
-  };
   /** From now on the server names the account, and says that it has no settings. */
   const nameOther = () => {
     relay.change(
@@ -200,7 +186,7 @@ describe('a server that names another account for the key', () => {
     'is refused at a login, and gets no text for its receiver, with files %s',
     async (files) => {
       if (files === 'of an earlier version') {
-        rmSync(join(pinFile(), '..', 'key-account.json'));
+        rmSync(fixture.stored('key-account.json'));
       }
       expect(await refusal('login', '--server', relay.url)).toMatchObject({
         ...{ exit: 1, code: 'other-account' },
@@ -215,9 +201,9 @@ describe('a server that names another account for the key', () => {
   it.each(['no stored session', 'a stored session'])(
     'gets no text for the token of the environment, next to the key and %s',
     async (stored) => {
-      const env = { GATEHOUSE_TOKEN: tokenOf(), GATEHOUSE_SERVER: relay.url };
+      const env = { GATEHOUSE_TOKEN: fixture.session.token, GATEHOUSE_SERVER: relay.url };
       if (stored === 'no stored session') {
-        rmSync(join(pinFile(), '..', 'session.json'));
+        rmSync(fixture.stored('session.json'));
       }
       const args = ['notify', ...ASK, '--no-background'];
       expect(await fixture.user.run(args, { ...fixture.env, ...env })).toMatchObject({ code: 1 });
@@ -243,10 +229,7 @@ describe('the mode of an account', () => {
     expect(await other.ok('encryption')).toEqual([
       { server: plain.url, mode: 'plain', pinned: 'plain' },
     ]);
-    const file = join(other.user.configDirectory, 'servers');
-    const [directory = ''] = readdirSync(file);
-    const [name = ''] = readdirSync(join(file, directory)).filter((one) => one.startsWith('pin-'));
-    rmSync(join(file, directory, name));
+    rmSync(pinFile(other));
     const add = ['channels', 'add', 'https://hooks.example/x', '--secret', SECRET];
     expect((await other.run(...add)).code).toBe(1);
     expect((await other.user.run(['encryption', 'plain'], {}, 'n\n')).code).toBe(1);

@@ -104,7 +104,7 @@ describe('receivers that a device with the key confirmed', () => {
 
   it('refuses to confirm without the key of the account', async () => {
     await add(MINE);
-    const { token } = sessionOf(fixture);
+    const { token } = fixture.session;
     const thief = await createCliUser();
     const env = { GATEHOUSE_TOKEN: token, GATEHOUSE_SERVER: server.url };
     const { code, stderr } = await thief.run(['tokens', 'confirm', MINE, '--json'], env);
@@ -113,9 +113,3 @@ describe('receivers that a device with the key confirmed', () => {
     expect(JSON.parse(stdout)).toMatchObject({ token: MINE, showsText: null });
   });
 });
-
-function sessionOf({ user }: Notifying): { readonly token: string } {
-  const servers = join(user.configDirectory, 'servers');
-  const file = join(servers, readdirSync(servers)[0] ?? '', 'session.json');
-  return JSON.parse(readFileSync(file, 'utf8')) as { token: string };
-}

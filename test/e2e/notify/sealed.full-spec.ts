@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Webhook } from 'standardwebhooks';
 import {
@@ -25,17 +25,9 @@ beforeEach(async () => {
 });
 afterEach(() => fixture.stop());
 
-const inConfig = (name: string): string => {
-  const servers = join(fixture.user.configDirectory, 'servers');
-  return join(servers, readdirSync(servers)[0] ?? '', name);
-};
-
 /** Opens the account as an app does: with the key, over the network. */
 async function app() {
-  const { token, accountId } = JSON.parse(readFileSync(inConfig('session.json'), 'utf8')) as {
-    token: string;
-    accountId: string;
-  };
+  const { token, accountId } = fixture.session;
   const { stdout } = await fixture.user.run(['key', 'show']);
   const content = new AccountContent(parseDeviceKey(stdout.trim()), accountId);
   const { settings } = new GatehouseClient({ serverUrl: server.url, token });
@@ -71,7 +63,7 @@ describe('the settings of an end-to-end encrypted account', () => {
     const stored = JSON.stringify(await (await app()).read());
     expect(stored).toContain('"c":"2.2.');
     expect(stored).not.toMatch(/readyInclude|whsec|127\.0\.0\.1/);
-    expect(existsSync(inConfig('notifications.json'))).toBe(false);
+    expect(existsSync(fixture.stored('notifications.json'))).toBe(false);
 
     const other = await createCliUser();
     const { stdout: key } = await fixture.user.run(['key', 'show']);
@@ -109,7 +101,7 @@ describe('the settings of an end-to-end encrypted account', () => {
   });
 
   it('imports the file of an earlier version, and removes it', async () => {
-    const file = inConfig('notifications.json');
+    const file = fixture.stored('notifications.json');
     const channels = [{ id: 'kept', url: 'http://127.0.0.1:1/' }];
     writeFileSync(file, JSON.stringify({ notificationChannelsV1: channels }));
     expect(await states(1, ...READY)).toContain('webhook kept waiting connection-refused');
@@ -152,7 +144,7 @@ describe('settings that cannot be opened', () => {
   it('sends nothing without a device key, and follows --settings-file if given', async () => {
     await fixture.registerToken(TOKEN);
     await fixture.ok('preferences', 'set', 'ready=on');
-    rmSync(inConfig('device-key.json'));
+    rmSync(fixture.stored('device-key.json'));
     expect(await states(1, ...READY)).toEqual(unreadable);
     const file = join(fixture.user.home, 'settings.json');
     writeFileSync(file, '{}');

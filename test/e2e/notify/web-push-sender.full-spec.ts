@@ -122,12 +122,12 @@ describe('A message to a browser', () => {
     }
   });
 
-  it('is decrypted correctly 1,000 times', async () => {
+  it('is decrypted correctly, whatever its length', async () => {
     const names = Array.from({ length: 20 }, () => service.register(key.publicKey));
     const tokens = await Promise.all(names);
     const texts = Array.from(
-      { length: 1000 },
-      (_value, index) => `${'é'.repeat(index * 2)}${index}`,
+      { length: 100 },
+      (_value, index) => `${'é'.repeat(index * 20)}${index}`,
     );
     const results = await Promise.all(
       texts.map((command, index) => {
@@ -135,7 +135,7 @@ describe('A message to a browser', () => {
         return sender.attempt(deliveryTo(tokens[index % 20] ?? '', { request }));
       }),
     );
-    expect(results.filter(({ state }) => state === 'sent')).toHaveLength(1000);
+    expect(results.filter(({ state }) => state === 'sent')).toHaveLength(100);
     const read = tokens.flatMap((token) => service.messagesOf(endpointOf(token)));
     const messages = read.map((text) => readWebPushMessage(JSON.parse(text)));
     const requests = new Set(messages.map((message) => message?.target.requestId));
@@ -144,7 +144,7 @@ describe('A message to a browser', () => {
     expect([4094, 4095, 4096]).toContain(largest);
     expect(service.refusals).toEqual([]);
     const salts = service.received.map(({ body }) => body.subarray(0, 16).toString('hex'));
-    expect(new Set(salts).size).toBe(1000);
+    expect(new Set(salts).size).toBe(100);
   });
 
   it('contains its text, the target of a click and the behaviour in the open app', async () => {
@@ -271,6 +271,8 @@ describe('A message that waits on disk', () => {
     expect(without(settings, [])).toMatchObject({ code: 'device-gone' });
     const off = { ...settings, notificationsSettingsV1: { pushEnabled: false } };
     expect(without(off)).toMatchObject({ code: 'switched-off' });
+    const unasked = { ...settings, notificationsSettingsV1: { permissionRequest: false } };
+    expect(without(unasked)).toMatchObject({ code: 'switched-off' });
   });
 });
 

@@ -122,13 +122,6 @@ describe('gatehouse notify, to a browser', () => {
     expect(await saved()).toEqual([]);
   });
 
-  it('refuses a push service on a private address where private addresses are denied', async () => {
-    const { outcome } = await send(1, ...READY, '--deny-private');
-    expect(outcome).toMatchObject({ state: 'failed', code: 'destination-refused' });
-    expect([service.received, service.refusals]).toEqual([[], []]);
-    expect(await saved()).toHaveLength(1);
-  });
-
   it('retries from the spool, with the key of the settings', async () => {
     service.faults.push({ status: 503 });
     const { outcome } = await send(1, ...READY);

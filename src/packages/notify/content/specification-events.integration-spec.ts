@@ -138,23 +138,19 @@ describe('Events', () => {
     expect(fixture.receiver.json['request']).toMatchObject({ requestId: 'req-1' });
   });
 
-  it('7. Allow and Deny, or Answer: each topic names its category', async () => {
+  it('7. and 10. Each topic has its category, a subtitle for iOS, and a channel on Android', async () => {
     for (const topic of TOPICS) {
       await fixture.send(anEvent(topic), NO_CHANNELS, saved('a'));
     }
-    const categories = [undefined, 'permission_request', 'user_action_request'];
-    expect(fixture.service.accepted.map(({ categoryId }) => categoryId)).toEqual(categories);
-  });
-
-  it('10. A subtitle for iOS, and channels of their own on Android', async () => {
-    for (const topic of TOPICS) {
-      await fixture.send(anEvent(topic), NO_CHANNELS, saved('a'));
-    }
-    const shown = fixture.service.accepted.map(({ channelId, subtitle }) => [channelId, subtitle]);
+    const shown = fixture.service.accepted.map((message) => [
+      message.categoryId,
+      message.channelId,
+      message.subtitle,
+    ]);
     expect(shown).toEqual([
-      ['ready', undefined],
-      ['permission-requests', 'Bash'],
-      ['action-requests', 'Bash'],
+      [undefined, 'ready', undefined],
+      ['permission_request', 'permission-requests', 'Bash'],
+      ['user_action_request', 'action-requests', 'Bash'],
     ]);
   });
 
