@@ -91,13 +91,9 @@ async function expectNothing(cli: RunningCli, code: string): Promise<void> {
 const keyless = { key: null, encryptionMode: 'plain' } as const;
 
 describe('a server that adds a device to an account of its own', () => {
-  it.each([
-    ['swaps the sealed key', {}],
-    ['says that the account is plain', keyless],
-    ['names another account', { accountId: 'of-the-server' }],
-  ])('is refused in a script, where it %s in answer to a link', async (_what, account) => {
+  it('is refused in a script in answer to a link', async () => {
     const { cli, link, publicKey } = await begin('--account', accountId);
-    await answerWith(publicKey, account);
+    await answerWith(publicKey, {});
     expect((await approveLink(link)).code).toBe(0);
     await expectNothing(cli, 'link-required');
   });
@@ -186,8 +182,8 @@ describe('a server that relays another one', () => {
 });
 
 describe('a server of version 1', () => {
-  it.each(['v', 'origins'])('is named as the side to update, without %s', async (field) => {
-    const older = (answer: Record<string, unknown>) => ({ ...answer, [field]: undefined });
+  it('is named as the side to update', async () => {
+    const older = (answer: Record<string, unknown>) => ({ ...answer, origins: undefined });
     relay.change({ call: REQUEST, answer: older });
     const args = ['login', '--server', relay.url, '--code', '--json', '--account', accountId];
     const refused = await machine.run(args);

@@ -1,11 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { certificateDirectory, TestAuthority } from '../../fixtures/certificates-fixture.js';
-import { ServerStore } from '../../../src/apps/cli/account/server-store.js';
 import { createCliUser, type CliUser } from '../../fixtures/programs/cli-fixture.js';
-import { refusalOf } from '../../helpers/client.js';
 import { startServer, type Server } from '../../fixtures/programs/server-fixture.js';
-import { AccountCalls, encrypted, plain } from '../../helpers/account-calls.js';
 import {
   callbackOf,
   startLoginFixture,
@@ -15,21 +12,12 @@ import {
 const ADDRESS = /^ {2}(http\S+)$/m;
 
 /** Logs in as a person does: reads the address in the terminal, opens it, and continues. */
-async function logIn(fixture: LoginFixture, user: CliUser, person: string, ...flags: string[]) {
-  return browse(fixture, user, person, ['login', ...flags]);
-}
-
-async function browse(
-  fixture: LoginFixture,
-  user: CliUser,
-  person: string,
-  args: readonly string[],
-) {
-  const { url } = fixture.server;
-  const cli = user.start([...args, '--json', '--server', url, '--provider', 'okta']);
+async function logIn({ server }: LoginFixture, user: CliUser, person: string) {
+  const args = ['login', '--keyless', '--json', '--server', server.url, '--provider', 'okta'];
+  const cli = user.start(args);
   await cli.until(() => cli.stderr().includes('Waiting for the browser'));
   const [, address = ''] = ADDRESS.exec(cli.stderr()) ?? [];
-  const page = await (await fetch(await callbackOf(fixture.server, address, person))).text();
+  const page = await (await fetch(await callbackOf(server, address, person))).text();
   const [, link = ''] = /<a href="([^"]+)"/.exec(page) ?? [];
   await fetch(link.replaceAll('&amp;', '&'));
   return cli.exited;
@@ -55,16 +43,13 @@ const answerOf = ({
   return JSON.parse(stdout) as Stored;
 };
 
-describe.each([
-  { preset: 'enterprise-keyless-only', signup: '', mismatch: 'encrypted-writes-disabled' },
-  { preset: 'enterprise-optional-encryption', signup: 'okta', mismatch: 'content-mode-mismatch' },
-])('the preset $preset, from the command line', ({ preset, signup, mismatch }) => {
+describe('the preset enterprise-keyless-only, from the command line', () => {
   let fixture: LoginFixture;
   let user: CliUser;
 
   beforeAll(async () => {
     fixture = await startLoginFixture({
-      env: { SERVICE_PRESET: preset, AUTH_SIGNUP_PROVIDERS: signup },
+      env: { SERVICE_PRESET: 'enterprise-keyless-only', AUTH_SIGNUP_PROVIDERS: '' },
     });
   });
 
@@ -75,9 +60,9 @@ describe.each([
   });
 
   it('logs in without a device key, creates one account, and has access to every route', async () => {
-    const first = answerOf(await logIn(fixture, user, 'anna', '--keyless'));
+    const first = answerOf(await logIn(fixture, user, 'anna'));
     expect(first.created).toBe(true);
-    const again = answerOf(await logIn(fixture, user, 'anna', '--keyless'));
+    const again = answerOf(await logIn(fixture, user, 'anna'));
     expect(again).toMatchObject({ created: false, accountId: first.accountId });
     const who = await user.run(['whoami', '--json']);
     expect(JSON.parse(who.stdout)).toMatchObject({ keyMode: 'keyless', encryptionMode: 'plain' });
@@ -85,35 +70,10 @@ describe.each([
     expect((await user.run(['tokens', 'list'])).stdout).toContain('push-token');
   });
 
-  it('stores plain content that the server seals, and refuses other content', async () => {
-    answerOf(await logIn(fixture, user, 'carl', '--keyless'));
-    const store = new ServerStore({ XDG_CONFIG_HOME: join(user.configDirectory, '..') });
-    const session = await store.session(fixture.server.url);
-    const account = new AccountCalls(fixture.server, session?.token ?? '');
-    const written = await account.writeSettingsV2(plain({ theme: 'dark' }), 0);
-    expect(written.body).toEqual({ success: true, version: 1 });
-    expect((await account.putCredential('github', plain('token'))).status).toBe(200);
-    const refused = await account.writeSettingsV2(encrypted('eA=='), 1);
-    expect(refusalOf(refused).code).toBe(mismatch);
-  });
-
-  it('admits a person with a device key only where such accounts are allowed', async () => {
-    const { code, stdout } = await browse(fixture, user, 'bert', ['signup']);
-    if (signup === '') {
-      expect(code).toBe(1);
-      return;
-    }
-    expect(code).toBe(0);
-    expect(JSON.parse(stdout)).toMatchObject({ created: true });
-    const refused = await logIn(fixture, user, 'bert', '--keyless');
-    expect(refused.code).toBe(1);
-    expect(refused.stderr).toContain('restore-required');
-  });
-
   it('refuses a device key without a provider, and people that the provider refuses', async () => {
     const alone = await user.run(['signup', '--server', fixture.server.url]);
     expect(alone.code).toBe(1);
-    const out = await logIn(fixture, user, 'out-emil', '--keyless');
+    const out = await logIn(fixture, user, 'out-emil');
     expect(out.code).toBe(1);
     expect(out.stderr).toContain('not-eligible');
   });

@@ -284,6 +284,9 @@ describe('gatehouse, with wrong arguments', () => {
     ['webhook', 'listen', '--secret', ''],
     ['webhook', 'listen', '--secret', 's', '--secret-file', '/etc/hostname'],
     ['channels', 'add', 'http://127.0.0.1:1', '--secret', 's', '--new-secret'],
+    ['login', '--code', '--keyless'],
+    ['login', '--code', '--certificate', 'x'],
+    ['login', '--code', '--key', 'x'],
   ])('exits with 2 on %s %s %s', async (...args) => {
     const { code, error } = await failure(args);
     expect([code, error['code']]).toEqual([2, 'usage']);

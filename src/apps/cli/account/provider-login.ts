@@ -132,7 +132,7 @@ const OPENERS: Readonly<Partial<Record<NodeJS.Platform, readonly string[]>>> = {
  * files for `file:` and takes `--version` as an option.
  * @throws CliError `unsafe-address`
  */
-function readBrowserAddress(text: string): URL {
+export function readBrowserAddress(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : null;
   const isWeb =
     url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopbackHost(url.hostname));
