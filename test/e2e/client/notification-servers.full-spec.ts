@@ -61,8 +61,6 @@ inChromium('Events 8: a notification of another server, the whole way in an app'
     return { ...result, decision: (await asker.judge(asked)).decision };
   }
 
-  const OPENED = { kind: 'opened', command: 'npm test' };
-
   it('switches to a saved server, and sends the answer there', async () => {
     const { first, decision } = await press((active, saved) => ({
       active,
@@ -70,26 +68,5 @@ inChromium('Events 8: a notification of another server, the whole way in an app'
     }));
     expect(first).toEqual({ step: 'allowed' });
     expect(decision).toMatchObject({ choice: 'allow', isSigned: true });
-  });
-
-  it.each<[string, string, (at: string) => object]>([
-    [
-      'sets up the first server of the device',
-      'bootstrap-server',
-      () => ({ active: null, saved: [] }),
-    ],
-    [
-      'opens the settings with the address of a new server',
-      'add-server',
-      (active) => ({ active, saved: [active] }),
-    ],
-  ])('%s, sends nothing, and continues to the request', async (_title, step, device) => {
-    const { first, opened, decision } = await press(device);
-    expect(first).toMatchObject({ step: 'open', route: { step } });
-    expect(step === 'add-server' ? first.route : null).toEqual(
-      step === 'add-server' ? expect.objectContaining({ prefilledUrl: other.url }) : null,
-    );
-    expect(opened).toEqual(OPENED);
-    expect(decision).toBeNull();
   });
 });

@@ -1,8 +1,7 @@
 import { hostname } from 'node:os';
 import { deviceKeyWords, readDeviceLink } from '../../../../src/packages/client/index.js';
-import { readQr, visitWithCamera } from '../../../fixtures/camera-fixture.js';
+import { readQr } from '../../../fixtures/camera-fixture.js';
 import {
-  closeVisitor,
   inChromium,
   useChromium,
   type Visitor,
@@ -175,17 +174,6 @@ inChromium('/app/device', () => {
     await seesAccount(visitor);
   });
 
-  it('names a waiting browser in the language of the reader', async () => {
-    await createAccount();
-    const client = { name: 'Safari on iPhone', platform: 'web' };
-    const { userCode } = await new DeviceCalls(server).newDevice({ client });
-    await visitor.page.goto(`${server.url}/app/device`);
-    await enterCode(userCode);
-    await sees('Safari on iPhone');
-    await visitor.page.getByLabel('Language').selectOption('Deutsch');
-    await sees('Safari auf dem iPhone');
-  });
-
   it('signs this browser in by the QR code that it shows', async () => {
     const owner = await createCliUser();
     const signedUp = await owner.run(['signup', '--server', server.url, '--json']);
@@ -204,21 +192,6 @@ inChromium('/app/device', () => {
     expect(await accountId()).toBe(id);
     const stored = await visitor.page.evaluate('JSON.stringify(sessionStorage)');
     expect(Object.keys(JSON.parse(String(stored)) as object)).toEqual(['gatehouse.session']);
-  });
-
-  it('reads the QR code of another device with the camera', async () => {
-    const { cli, link, checkWords } = await begin(server.url);
-    const person = await visitWithCamera(link, `${server.url}/app`);
-    await createIn(person);
-    await openSection(person, 'Devices and sessions');
-    await person.press('Add a device…');
-    await person.press('Scan the QR code');
-    await person.page.getByLabel('I started this myself').waitFor();
-    // The key is that of the code, so there is nothing to compare.
-    expect(await person.text()).not.toContain(checkWords.join(' '));
-    await closeVisitor(person);
-    cli.child.kill('SIGINT');
-    await cli.exited;
   });
 
   it('signs this browser in by a typed code, and only to an account that the person accepts', async () => {

@@ -1,6 +1,4 @@
-import { AccountContent } from '../../../../src/packages/client/crypto/account-content.js';
 import { DeviceKey } from '../../../../src/packages/client/crypto/device-key.js';
-import { generateWebPushKey } from '../../../../src/packages/client/notifications/web-push-key.js';
 import { readWebPushToken } from '../../../../src/packages/client/notifications/web-push.js';
 import { hasDbus } from '../../../fixtures/programs/desktop-fixture.js';
 import {
@@ -12,7 +10,6 @@ import {
   visitIn,
   type Visitor,
 } from '../../../fixtures/programs/browser-fixture.js';
-import { call } from '../../../helpers/client.js';
 import { startServer, type Server } from '../../../fixtures/programs/server-fixture.js';
 import { waitFor } from '../../../helpers/wait.js';
 import { createAccount, open, sees as seesIn } from '../account-page-acts.js';
@@ -22,7 +19,6 @@ import {
   pushTokensOf,
   registerIn,
   sendTo,
-  sessionOf,
   signUpToStay,
   unlockSettings,
 } from '../push-acts.js';
@@ -61,7 +57,6 @@ const canClick = hasChromium() && hasDbus();
   }
 
   const registerBrowser = (key: DeviceKey) => registerIn(visitor, key);
-  const session = () => sessionOf(visitor);
   const tokensOf = (at: Server = server) => pushTokensOf(visitor, at);
   const settingsOf = (key: DeviceKey, at: Server = server) => openSettingsOf(visitor, key, at);
   const send = (
@@ -323,43 +318,6 @@ const canClick = hasChromium() && hasDbus();
     const [again] = await tokensOf();
     expect(again?.token).not.toBe(own?.token);
     expect(push.service.messagesOf(endpoint)).toEqual([]);
-    expect(await send(key)).toMatchObject([{ state: 'no-target' }, { state: 'sent' }]);
-  });
-
-  it('refuses the key of another account, and leaves the settings of both unchanged', async () => {
-    const key = await signUp();
-    const stranger = await DeviceKey.generate();
-    await open(visitor, 'Notifications');
-    await visitor.page.getByLabel('Name of this browser').waitFor();
-    await visitor.page.reload();
-    await unlockSettings(visitor, stranger.secret);
-    await sees('This is not the device key of this account.');
-    await unlockSettings(visitor, 'gatekey1nonsense');
-    await visitor.page.getByRole('alert').getByText(/key/).waitFor();
-    const { token } = await session();
-    const before = await call(server, 'GET', '/v2/account/settings', { token });
-    expect(before.body).toEqual({ content: null, version: 0 });
-    const foreign = { content: { t: 'encrypted', c: 'of another client' }, expectedVersion: 0 };
-    await call(server, 'POST', '/v2/account/settings', { token, body: foreign });
-    await unlockSettings(visitor, key.secret);
-    await sees('Another client encrypted this value');
-    const after = await call(server, 'GET', '/v2/account/settings', { token });
-    expect(after.body).toEqual({ content: foreign.content, version: 1 });
-    expect(await tokensOf()).toEqual([]);
-  });
-
-  it('keeps the other settings, and uses the Web Push key that exists', async () => {
-    const key = await signUp();
-    const { token, accountId } = await session();
-    const content = new AccountContent(key.bytes, accountId);
-    const pair = await generateWebPushKey();
-    const settings = { other: 7, notificationsWebPushV1: { v: 1, ...pair } };
-    const sealed = { t: 'encrypted', c: content.sealSettings(1, settings) };
-    const body = { content: sealed, expectedVersion: 0 };
-    await call(server, 'POST', '/v2/account/settings', { token, body });
-    await registerBrowser(key);
-    await sees('This browser now shows your notifications.');
-    expect(await settingsOf(key)).toMatchObject(settings);
     expect(await send(key)).toMatchObject([{ state: 'no-target' }, { state: 'sent' }]);
   });
 });

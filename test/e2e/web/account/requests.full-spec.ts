@@ -69,21 +69,6 @@ inChromium('requests on the account page', () => {
     await sees('You allowed this, and the computer received your answer.');
   });
 
-  it('keeps the place of requests that end elsewhere', async () => {
-    const asker = await signUp();
-    const first = await asker.ask({ cwd: '/first' });
-    await asker.ask({ cwd: '/second' });
-    await openRequests();
-    await sees('/second');
-    await asker.withdraw(first);
-    await sees('Withdrawn');
-    const rows = visitor.page.getByRole('main').getByRole('listitem');
-    expect(await rows.allInnerTexts()).toEqual([
-      expect.stringContaining('/second'),
-      expect.stringContaining('/first'),
-    ]);
-  });
-
   it('answers questions with the chosen option, or declines', async () => {
     const asker = await signUp();
     const option = (id: string, label: string) => ({ id, label, description: '' });
@@ -214,23 +199,6 @@ inChromium('requests on the account page', () => {
     })()`);
     await openRequests();
     await button('Allow').waitFor();
-  });
-
-  it('marks the name of an input like its value, and where the request comes from', async () => {
-    const asker = await signUp();
-    const input = { 'comm\u0430nd\nDirectory': 'ls', 'b\u202ec': '1' };
-    await asker.ask({ tool: { name: 'Bash', input }, cwd: '/srv\u200b', host: 'l\u0430ptop' });
-    await openRequests();
-    await sees('l\u0430⟨U+0430 Cyrillic⟩ptop');
-    await sees('/srv⟨U+200B ZERO WIDTH SPACE⟩');
-    await inList('ls').click();
-    const marks = visitor.page.locator('dt mark');
-    await marks.first().waitFor();
-    expect(await marks.allInnerTexts()).toEqual([
-      'U+0430 Cyrillic',
-      'U+000A LINE FEED',
-      'U+202E RIGHT-TO-LEFT OVERRIDE',
-    ]);
   });
 
   it('shows no request that a server swapped or that names another server', async () => {

@@ -9,7 +9,6 @@ import { call } from '../../../helpers/client.js';
 import { startServer } from '../../../fixtures/programs/server-fixture.js';
 import { runSql } from '../../../fixtures/programs/services-fixture.js';
 import {
-  accountId,
   createAccount,
   enterKey,
   open,
@@ -46,13 +45,6 @@ inChromium('the session and the key on the account page', () => {
     await visitor.page.getByLabel('Type “delete” to confirm').fill('delete');
     await visitor.press('Delete it');
   }
-
-  it('shows the sign-in when the account is signed out elsewhere', async () => {
-    await createAccount(visitor);
-    await call(server, 'POST', '/v1/auth/logout-everywhere', { token: await tokenOf(visitor) });
-    await seesSignIn(visitor);
-    expect(await visitor.page.getByRole('alert').innerText()).not.toBe('');
-  });
 
   it('shows the sign-in when the session ended during the sign-out', async () => {
     await createAccount(visitor);
@@ -98,14 +90,6 @@ inChromium('the session and the key on the account page', () => {
     await called;
     await page.reload();
     await seesSignIn(visitor);
-  });
-
-  it('shows the sign-in when the account was disabled', async () => {
-    await createAccount(visitor);
-    const id = await accountId(visitor);
-    await runSql(server.databaseUrl, 'UPDATE account SET disabled_at = now() WHERE id = $1', [id]);
-    await seesSignIn(visitor);
-    expect(await visitor.page.getByRole('alert').innerText()).toContain('disabled');
   });
 
   it('ends another session, which then shows the sign-in', async () => {

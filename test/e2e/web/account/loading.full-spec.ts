@@ -1,10 +1,12 @@
+import type { Route } from 'playwright-core';
 import {
   inChromium,
   useChromium,
   type Visitor,
 } from '../../../fixtures/programs/browser-fixture.js';
 import { startServer } from '../../../fixtures/programs/server-fixture.js';
-import { createAccount, open, sees, seesAccount } from '../account-page-acts.js';
+import { createAccount, open, sees, seesAccount, seesSignIn } from '../account-page-acts.js';
+import { waitFor } from '../../../helpers/wait.js';
 
 const server = await startServer();
 afterAll(() => server.stop());
@@ -75,5 +77,67 @@ inChromium('the language of the account page', () => {
     await sees(visitor, 'Overview');
     await choose('Language', 'Deutsch');
     await sees(visitor, 'Übersicht');
+  });
+});
+
+/** Answers as a proxy does whose server is away. */
+const unavailable = (route: Route) => route.fulfill({ status: 502, body: '<h1>Bad gateway</h1>' });
+
+inChromium('the account page, after an outage', () => {
+  let visitor: Visitor;
+
+  beforeEach(async () => {
+    visitor = await visit('about:blank');
+  });
+
+  const says = (words: string) => sees(visitor, words);
+  const seesNoMore = (words: string) =>
+    waitFor(`no ${words}`, async () => !(await visitor.text()).includes(words));
+
+  it('shows the ways to sign in as soon as the server answers', async () => {
+    await visitor.page.route('**/v1/features', (route) => route.abort());
+    await visitor.page.goto(`${server.url}/app`);
+    await says('The server does not answer.');
+    await visitor.page.unroute('**/v1/features');
+    await seesSignIn(visitor);
+    await seesNoMore('The server does not answer.');
+  });
+
+  it('loads the account again, and clears the notice', async () => {
+    await visitor.page.goto(`${server.url}/app`);
+    await createAccount(visitor);
+    await visitor.page.route('**/v1/account/profile', unavailable);
+    await visitor.page.reload();
+    await says('The server cannot answer this right now.');
+    await visitor.page.unroute('**/v1/account/profile');
+    await says('Account ID');
+    await seesAccount(visitor);
+    await seesNoMore('The server cannot answer this right now.');
+  });
+
+  it('opens the settings with the key that the tab has', async () => {
+    await visitor.page.goto(`${server.url}/app`);
+    await createAccount(visitor);
+    await visitor.page.route('**/v2/account/settings', unavailable);
+    await open(visitor, 'Notifications');
+    await says('The server cannot answer this right now.');
+    await visitor.page.unroute('**/v2/account/settings');
+    await says('Push notifications');
+    await seesNoMore('The server cannot answer this right now.');
+  });
+
+  it('asks to wait only until the wait is over', async () => {
+    await visitor.page.goto(`${server.url}/app`);
+    await visitor.page.route('**/v1/auth/challenge', (route) =>
+      route.fulfill({
+        status: 429,
+        json: { statusCode: 429, code: 'rate-limited', message: 'Busy.', retryAfterSeconds: 2 },
+      }),
+    );
+    await visitor.page.getByLabel('Device key', { exact: true }).fill('A'.repeat(43));
+    await visitor.press('Sign in');
+    await says('Too many requests. Try again in 2 seconds.');
+    await seesNoMore('Try again in');
+    await says('Too many requests.');
   });
 });
