@@ -1,11 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { decodeJwt } from 'jose';
-import { MAX_GRANTS } from '../../../src/core/policy/programs/programs.js';
 import { AdminCalls, AdminTokensFile, adminUrlOf } from '../../fixtures/admin-fixture.js';
 import { EventStreamFixture, type EndingKind } from '../../fixtures/event-stream-fixture.js';
 import { KEYLESS, OffboardingFixture, type Person } from '../../fixtures/offboarding-fixture.js';
 import {
-  fillGrants,
   grantedCode,
   INSPECTOR,
   newVerifier,
@@ -183,17 +181,6 @@ describe('access of the programs of a person (two replicas; needs PostgreSQL and
     await act(accountId);
     expect((await refresh(two, program.refresh)).body['error']).toBe('invalid_grant');
     await stream.until(String(decodeJwt(program.access)['sid']));
-  });
-
-  it('ends at once as the one too many of the account', async () => {
-    const { accountId, token } = await logIn(one, makeDeviceKey());
-    await fixture.link([accountId]);
-    const program = await programTokens(two, token);
-    expect(await isActive(program.access)).toBe(true);
-    await fixture.sql.query(fillGrants(accountId, MAX_GRANTS));
-    await programTokens(one, token);
-    await stream.until(String(decodeJwt(program.access)['sid']));
-    expect(await isActive(program.access)).toBe(false);
   });
 
   it('ends with a back-channel logout of the session at the provider', async () => {

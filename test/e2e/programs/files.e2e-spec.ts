@@ -206,17 +206,9 @@ describe('a program with a file', () => {
   it.each([
     ['its end by the person', END_OF_ONE],
     [
-      'a sign-out everywhere',
-      (token: string) => call(server, 'POST', '/v1/auth/logout-everywhere', { token }),
-    ],
-    [
       'its revocation by the program (RFC 7009)',
       (_token: string, { refreshToken }: Json) =>
         postForm(server, '/v1/oauth/revoke', { ...CLIENT, token: String(refreshToken) }),
-    ],
-    [
-      'the account, which an administrator disables',
-      (token: string) => admin.act(String(decodeJwt(token).sub), 'disable'),
     ],
     [
       'its end by an administrator',

@@ -175,16 +175,6 @@ describe('the end of a grant by the judgement (needs PostgreSQL and Redis)', () 
     expect(rows).toEqual([{ isPlanned: true }]);
   });
 
-  const OTHERS: [string, Record<string, string>][] = [
-    [
-      'the program is not in the configuration',
-      { AUTH_PROGRAM_CLIENTS_CONFIG_JSON: JSON.stringify([CURSOR]) },
-    ],
-    ['the entry does not accept the program', entryWith({ ...PROGRAMS, clients: [CURSOR.id] })],
-    ['the entry has no programs', entryWith(undefined, [{ id: 'other', programs: PROGRAMS }])],
-    ['no entry has programs', entryWith(undefined)],
-  ];
-
   /** Returns true if a grant of the person is marked as not accepted, for longer than an interval. */
   const isMarked = async ({ accountId }: Person, interval = '0 s'): Promise<boolean> => {
     const { rowCount } = await fixture.sql.query(
@@ -194,7 +184,13 @@ describe('the end of a grant by the judgement (needs PostgreSQL and Redis)', () 
     return rowCount === 1;
   };
 
-  it.each(OTHERS)('follows after ten minutes where %s', async (_what, change) => {
+  it.each<[string, Record<string, string>]>([
+    [
+      'the program is not in the configuration',
+      { AUTH_PROGRAM_CLIENTS_CONFIG_JSON: JSON.stringify([CURSOR]) },
+    ],
+    ['the entry has no programs', entryWith(undefined, [{ id: 'other', programs: PROGRAMS }])],
+  ])('follows after ten minutes where %s', async (_what, change) => {
     const person = await fixture.person(server);
     const program = await programTokens(server, person.token);
     // The replica that accepts the program looks each minute, and may remove the mark in between.
@@ -214,22 +210,22 @@ describe('the end of a grant by the judgement (needs PostgreSQL and Redis)', () 
     expect((await refresh(server, program.refresh)).body['error']).toBe('invalid_grant');
   });
 
-  it.each(OTHERS)(
-    'waits for a replica of a newer configuration where %s',
-    async (_what, change) => {
-      const person = await fixture.person(server);
-      const program = await programTokens(server, person.token);
-      const older = await fixture.start({ ...env, ...change });
-      await fixture.until('marked', () => isMarked(person));
-      const elsewhere = await refresh(older, program.refresh);
-      expect(elsewhere.body['error']).toMatch(/^(temporarily_unavailable|unsupported_grant_type)$/);
-      const newer = await fixture.start(env);
-      await fixture.until('accepted', async () => !(await isMarked(person)));
-      expect((await refresh(newer, program.refresh)).status).toBe(200);
-      expect(await endReasons(person)).toEqual([]);
-      await Promise.all([older.stop(), newer.stop()]);
-    },
-  );
+  it.each([
+    ['the entry does not accept the program', entryWith({ ...PROGRAMS, clients: [CURSOR.id] })],
+    ['no entry has programs', entryWith(undefined)],
+  ])('waits for a replica of a newer configuration where %s', async (_what, change) => {
+    const person = await fixture.person(server);
+    const program = await programTokens(server, person.token);
+    const older = await fixture.start({ ...env, ...change });
+    await fixture.until('marked', () => isMarked(person));
+    const elsewhere = await refresh(older, program.refresh);
+    expect(elsewhere.body['error']).toMatch(/^(temporarily_unavailable|unsupported_grant_type)$/);
+    const newer = await fixture.start(env);
+    await fixture.until('accepted', async () => !(await isMarked(person)));
+    expect((await refresh(newer, program.refresh)).status).toBe(200);
+    expect(await endReasons(person)).toEqual([]);
+    await Promise.all([older.stop(), newer.stop()]);
+  });
 
   it('is deleted and audited when its time is over', async () => {
     const person = await fixture.person(server);

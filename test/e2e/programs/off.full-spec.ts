@@ -45,7 +45,7 @@ async function recorded(env: Readonly<Record<string, string>>) {
 }
 
 /** Returns the statements of a login with an exchange: those of periodic work are fewer. */
-async function statementsOfLogins(env: Readonly<Record<string, string>>) {
+async function statementsOfLogins(env: Readonly<Record<string, string>>, idleMs = 0) {
   const { server, recorder, close } = await recorded(env);
   const started = [...recorder.take().keys()];
   const key = makeDeviceKey();
@@ -56,8 +56,7 @@ async function statementsOfLogins(env: Readonly<Record<string, string>>) {
   }
   const counted = [...recorder.take()];
   const each = counted.map(([sql, count]) => [sql, Math.floor(count / LOGINS)] as const);
-  // Longer than two rounds of the judgement of grants.
-  await sleep(5000);
+  await sleep(idleMs);
   const all = [...counted, ...recorder.take()].map(([sql]) => sql);
   await close();
   return { started, all, each: new Map(each.filter(([, count]) => count > 0)) };
@@ -68,7 +67,8 @@ const ofPrograms = (texts: readonly string[]) =>
 
 describe('a server without programs (needs PostgreSQL)', () => {
   it('sends the statements of a server with programs for logins and exchanges, and reads no grants', async () => {
-    const off = await statementsOfLogins(envWithout());
+    // Longer than two rounds of the judgement of grants.
+    const off = await statementsOfLogins(envWithout(), 5000);
     const on = await statementsOfLogins({ ...withPrograms.env, ...PROGRAM_ENV });
     expect(off.each.size).toBeGreaterThan(2);
     expect(Object.fromEntries(on.each)).toEqual(Object.fromEntries(off.each));
