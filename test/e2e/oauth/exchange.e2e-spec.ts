@@ -9,7 +9,7 @@ import {
   type JSONWebKeySet,
   type JWK,
 } from 'jose';
-import { Client } from 'pg';
+import { runSql } from '../../fixtures/programs/services-fixture.js';
 import { startServer } from '../../fixtures/programs/server-fixture.js';
 import {
   backends,
@@ -382,14 +382,9 @@ it('has none of these routes without a backend, and stores nothing', async () =>
     await call(plain, 'POST', '/v1/auth/logout', { token: session });
     const other = await tokenOf(plain, makeDeviceKey());
     await call(plain, 'POST', '/v1/auth/logout-everywhere', { token: other });
-    if (plain.databaseUrl !== null) {
-      const database = new Client(plain.databaseUrl);
-      await database.connect();
-      for (const table of TABLES) {
-        const { rows } = await database.query(`SELECT FROM ${table}`);
-        expect([table, rows]).toEqual([table, []]);
-      }
-      await database.end();
+    for (const table of TABLES) {
+      const rows = await runSql(plain.databaseUrl, `SELECT FROM ${table}`);
+      expect([table, rows]).toEqual([table, []]);
     }
   } finally {
     await plain.stop();

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { call, makeDeviceKey, type Answer, type Json } from '../../helpers/client.js';
+import { call, makeDeviceKey, refusalOf, type Answer, type Json } from '../../helpers/client.js';
 import { connect } from '../../helpers/client-live.js';
 import type { LogoutTokenChanges } from '../../fakes/people-provider.js';
 import { begin, finalize } from '../../fixtures/provider-login-fixture.js';
@@ -11,6 +11,8 @@ const fixture = await OffboardingFixture.open();
 const env = { ...KEYLESS, AUTH_SIGNUP_PROVIDERS: 'people', AUTH_ACCESS_CACHE_SECONDS: '15' };
 const one = await fixture.start(env);
 const other = await fixture.another(env);
+const knownSession = randomUUID();
+const known = await fixture.keylessLogin(one, randomUUID(), knownSession);
 afterAll(() => fixture.close());
 
 describe('back-channel logout', () => {
@@ -23,38 +25,42 @@ describe('back-channel logout', () => {
     send(await fixture.provider.logoutToken(sub, changes), provider);
   const checksOf = ({ sub }: Person): number => fixture.provider.checks.get(sub) ?? 0;
 
-  /** The relying-party plan of the OpenID conformance suite, with the expected status. */
-  const modules: [string, number, LogoutTokenChanges][] = [
-    ['', 200, {}],
-    ['-alg-none', 400, { isUnsigned: true }],
-    ['-no-event', 400, { claims: { events: undefined } }],
-    ['-with-nonce', 400, { claims: { nonce: 'a-nonce' } }],
-    ['-wrong-alg', 400, { isOfOtherAlgorithm: true }],
-    ['-wrong-aud', 400, { claims: { aud: 'another-client' } }],
-    ['-wrong-event', 400, { claims: { events: { 'urn:another:event': {} } } }],
-    ['-wrong-iss', 400, { claims: { iss: 'https://another.example' } }],
+  const old = Math.floor(Date.now() / 1000) - 3600;
+  const event = 'http://schemas.openid.net/event/backchannel-logout';
+  const refusals: [string, LogoutTokenChanges][] = [
+    ['another issuer', { claims: { iss: 'https://evil.example' } }],
+    ['another audience', { claims: { aud: 'another' } }],
+    ['no audience', { claims: { aud: undefined } }],
+    ['no iat', { claims: { iat: undefined } }],
+    ['an old iat', { claims: { iat: old, exp: undefined } }],
+    ['an iat to come', { claims: { iat: old + 7200, exp: undefined } }],
+    ['an expiry in the past', { claims: { exp: old } }],
+    ['no jti', { claims: { jti: undefined } }],
+    ['no events', { claims: { events: undefined } }],
+    ['another event', { claims: { events: { 'http://evil.example': {} } } }],
+    ['an event that is no object', { claims: { events: { [event]: 'yes' } } }],
+    ['a nonce', { claims: { nonce: 'n' } }],
+    ['neither a subject nor a session', { claims: { sub: undefined, sid: undefined } }],
+    ['a subject that is no text', { claims: { sub: 7 } }],
+    ['a subject that no database stores', { claims: { sub: 'a\u0000b' } }],
+    ['a session that is no text', { claims: { sid: 7 } }],
+    ['an empty session', { claims: { sid: '' } }],
+    ['a session longer than any', { claims: { sid: 's'.repeat(513) } }],
+    ['an unknown key', { header: { kid: 'unknown' } }],
+    ['a forged signature', { isForged: true }],
+    ['no signature', { isUnsigned: true }],
+    ['a signature of another algorithm', { isOfOtherAlgorithm: true }],
   ];
-  it.each(modules)(
-    'passes oidcc-client-test-rp-backchannel-rpinitlogout%s: %d',
-    async (_module, status, changes) => {
-      const sid = randomUUID();
-      const person = await fixture.keylessLogin(one, randomUUID(), sid);
-      expect(await fixture.statusOf(other, person)).toBe(200);
-      const claims = { sid, ...changes.claims };
-      const answer = await logOut(person.sub, { ...changes, claims });
-      expect(answer.status).toBe(status);
-      expect(answer.headers['cache-control']).toBe('no-store');
-      const left = status === 200 ? 401 : 200;
-      await fixture.until(`${left} on both`, async () => {
-        const statuses = [
-          await fixture.statusOf(one, person),
-          await fixture.statusOf(other, person),
-        ];
-        return statuses.every((now) => now === left);
-      });
-      expect(answer.text).toContain(status === 400 ? '"invalid-request"' : '');
-    },
-  );
+  it.each(refusals)('refuses a logout token with %s', async (_what, changes) => {
+    const answer = await logOut(known.sub, {
+      ...changes,
+      claims: { sid: knownSession, ...changes.claims },
+    });
+    expect(refusalOf(answer)).toEqual({ status: 400, code: 'invalid-request' });
+    expect(answer.headers['cache-control']).toBe('no-store');
+    expect(checksOf(known)).toBe(0);
+    expect(await fixture.statusOf(one, known)).toBe(200);
+  });
 
   it('ends the session of the logout token on every replica, and no other of the account', async () => {
     const [here, there] = [randomUUID(), randomUUID()];
@@ -114,15 +120,6 @@ describe('back-channel logout', () => {
     fixture.provider.groups.delete(person.sub);
     expect((await logOut(person.sub, {})).status).toBe(200);
     await fixture.until('403', async () => (await fixture.statusOf(other, person)) === 403);
-  });
-
-  it('accepts one of 50 simultaneous requests with the same logout token', async () => {
-    const sid = randomUUID();
-    const person = await fixture.keylessLogin(one, randomUUID(), sid);
-    const token = await fixture.provider.logoutToken(person.sub, { claims: { sid } });
-    const answers = await Promise.all(Array.from({ length: 50 }, () => send(token)));
-    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
-    expect(answers.filter(({ status }) => status === 400)).toHaveLength(49);
   });
 
   it.each<[string, Json, number]>([

@@ -74,20 +74,6 @@ describe('while the provider is down', () => {
     expect(fixture.provider.totalChecks).toBe(0);
   });
 
-  it.each(['true', 'false'])(
-    'applies a definite refusal during an outage (strict %s)',
-    async (strict) => {
-      const server = await fixture.start({ AUTH_OFFBOARDING_STRICT: strict });
-      const person = await fixture.person(server);
-      fixture.provider.groups.delete(person.sub);
-      await fixture.makeDue();
-      await fixture.until(
-        'access ends',
-        async () => (await fixture.statusOf(server, person)) === 403,
-      );
-    },
-  );
-
   it('delays only the claimed checks of a worker that is killed', async () => {
     fixture.provider.delayMs = 300;
     const first = await fixture.start();

@@ -176,10 +176,7 @@ describe.each<[string, Kind]>([
 
   it.each<[string, string, EventChanges]>([
     ['whose signature is forged', 'invalid_key', { isForged: true }],
-    ['of another issuer', 'invalid_issuer', { claims: { iss: 'https://else.example' } }],
-    ['for another audience', 'invalid_audience', { claims: { aud: 'https://else.example' } }],
     ['for the audience before the stream', 'invalid_audience', { claims: { aud: AUDIENCE } }],
-    ['with an unknown key', 'invalid_key', { header: { kid: 'unknown' } }],
   ])('reports an event %s as %s, and goes on', async (_what, err, changes) => {
     const person = await fixture.keylessLogin(servers[0]);
     expect(await refusal(await transmit(REVOKED, subjectOf(person), changes))).toBe(err);
@@ -187,19 +184,12 @@ describe.each<[string, Kind]>([
     await accepted(await transmit(REVOKED, subjectOf(person)));
   });
 
-  it.each<[string, (claims: string) => string]>([
-    ['a byte order mark', (claims) => `\ufeff${claims}`],
-    [
-      '5,000 levels',
-      (claims) => claims.replace('{', `{"a":${'['.repeat(5000)}${']'.repeat(5000)},`),
-    ],
-    ['a repeated claim', (claims) => claims.replace('{', '{"iat":1,')],
-  ])('reports an event with %s as invalid_request, and goes on', async (_what, reword) => {
+  it('reports an event with a repeated claim as invalid_request, and goes on', async () => {
     const person = await fixture.keylessLogin(servers[0]);
     const claims = { aud: transmitter.stream.audience };
     const token = await transmitter.event(REVOKED, subjectOf(person), { claims });
-    const sent = await transmitter.enqueue(transmitter.reworded(token, reword));
-    expect(await refusal(sent)).toBe('invalid_request');
+    const repeated = transmitter.reworded(token, (text) => text.replace('{', '{"iat":1,'));
+    expect(await refusal(await transmitter.enqueue(repeated))).toBe('invalid_request');
     await accepted(await transmit(REVOKED, subjectOf(person)));
   });
 
@@ -243,21 +233,6 @@ describe.each<[string, Kind]>([
     expect(await refusal(await transmit(`${SSF}stream-updated`, subject, unknown))).toBe(
       'invalid_request',
     );
-  });
-
-  it('accepts an event that is delivered again, with one effect', async () => {
-    const person = await fixture.keylessLogin(servers[0]);
-    const token = await transmitter.event(REVOKED, subjectOf(person), {
-      claims: { aud: transmitter.stream.audience },
-    });
-    await accepted(await transmitter.enqueue(token));
-    transmitter.stream.acknowledged.length = 0;
-    await accepted(await transmitter.enqueue(token));
-    const { rows } = await fixture.sql.query(
-      `SELECT 1 FROM audit_event WHERE account_id = $1 AND kind = 'all-tokens-revoked'`,
-      [person.accountId],
-    );
-    expect(rows).toHaveLength(1);
   });
 
   it('renews its token before the end, and when it is refused', async () => {

@@ -237,17 +237,6 @@ describe('universal logout', () => {
     );
   });
 
-  it('does not accept a login that was proven before the sign-out', async () => {
-    const person = await fixture.keylessLogin(one);
-    const { url, proof } = await begin(one, 'people', { mode: 'keyless' });
-    const pending = await fixture.pendingOf(one, fixture.provider.authorize(url, person.sub));
-    expect((await send(await tokenWith(), subjectOf(person))).status).toBe(204);
-    const late = await finish(other, { pending, proof }, 'people');
-    expect([late.status, late.body['code']]).toEqual([403, 'provider-required']);
-    const again = await fixture.keylessLogin(other, person.sub);
-    expect(await fixture.statusOf(one, again)).toBe(200);
-  });
-
   it('answers 503 while the keys cannot be read, and accepts the same token afterwards', async () => {
     const keys: unknown = await (await fetch(`${fixture.provider.issuer}/jwks`)).json();
     let isDown = true;
