@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { call, expectErrorShape, logIn, type Login, refusalOf } from '../../helpers/client.js';
 import { connect, refusedConnect } from '../../helpers/client-live.js';
 import { startServer } from '../../fixtures/programs/server-fixture.js';
@@ -19,17 +20,33 @@ const ENV = {
   SERVICE_PUBLIC_URL: 'https://gate.example',
 };
 
-const DEVICE = '/v2/auth/devices/6f6a2f0e-1f55-4a0e-8d5f-6f3f4e5a6b7c';
-/** [method, path, body] of every authenticated route that needs the required provider. */
-const ENFORCED = [
-  ['GET', '/v1/push-tokens', undefined],
-  ['POST', '/v1/push-tokens', { token: 'x' }],
-  ['POST', '/v1/push-tokens', { token: 7 }],
-  ['DELETE', '/v1/push-tokens/x', undefined],
-  ['GET', '/v2/auth/devices/BBBB-BBBB', undefined],
-  ['POST', `${DEVICE}/approve`, {}],
-  ['DELETE', DEVICE, undefined],
-] as const;
+interface Operation {
+  readonly method: string;
+  readonly path: string;
+  readonly needsToken: boolean;
+}
+
+const METHODS = ['get', 'post', 'put', 'patch', 'delete'];
+
+/** Routes that a valid token may call under any provider policy (contract). */
+const OPEN = /^\/v1\/(?:connect\/(?:external\/|certificate)|account\/profile$|auth\/logout)/;
+
+/** Every route of the document, with a value for each of its parameters. */
+const operations: Operation[] = Object.entries(
+  (
+    JSON.parse(readFileSync(new URL('../../../docs/openapi.json', import.meta.url), 'utf8')) as {
+      paths: Record<string, Record<string, { security?: object[] }>>;
+    }
+  ).paths,
+).flatMap(([path, methods]) =>
+  METHODS.filter((method) => method in methods).map((method) => ({
+    method: method.toUpperCase(),
+    path: path.replace(/\{\w+\}/g, 'anything'),
+    needsToken: (methods[method]?.security ?? []).length > 0,
+  })),
+);
+
+const protectedOnes = operations.filter(({ needsToken }) => needsToken);
 
 let login: Login;
 
@@ -48,13 +65,30 @@ const refusal = {
   provider: 'okta',
 };
 
-describe('an account without a required provider', () => {
-  it.each(ENFORCED)('is refused at %s %s', async (method, path, body) => {
-    const answer = await call(server, method, path, { token: login.token, body });
-    expect(answer.status).toBe(403);
-    expect(answer.body).toMatchObject({ ...refusal, message: 'Connect okta to continue.' });
-    expectErrorShape(answer);
+describe('a request without a token', () => {
+  it('can use public routes alone', () => {
+    expect(protectedOnes.length).toBeGreaterThan(15);
+    expect(operations.length - protectedOnes.length).toBeGreaterThan(5);
   });
+
+  it.each(protectedOnes)('is refused at $method $path', async ({ method, path }) => {
+    expect(refusalOf(await call(server, method, path, {}))).toEqual({
+      status: 401,
+      code: 'missing-token',
+    });
+  });
+});
+
+describe('an account without a required provider', () => {
+  it.each(protectedOnes.filter(({ path }) => !OPEN.test(path)))(
+    'is refused at $method $path',
+    async ({ method, path }) => {
+      const answer = await call(server, method, path, { token: login.token });
+      expect(answer.status).toBe(403);
+      expect(answer.body).toMatchObject({ ...refusal, message: 'Connect okta to continue.' });
+      expectErrorShape(answer);
+    },
+  );
 
   it('is refused every time, cached or not, and with HEAD', async () => {
     const all = await Promise.all(
@@ -76,7 +110,9 @@ describe('an account without a required provider', () => {
     expect(refusalOf(answer)).toEqual({ status: 401, code: 'invalid-token' });
   });
 
-  it('may read its profile and log out', async () => {
+  it('may use the routes that connect a provider, read its profile and log out', async () => {
+    const connecting = await call(server, 'GET', '/v1/connect/external/github/params', login);
+    expect(refusalOf(connecting)).toEqual({ status: 404, code: 'unsupported-provider' });
     const profile = await call(server, 'GET', '/v1/account/profile', login);
     expect(profile.body).toMatchObject({ id: login.accountId, identities: [] });
     expect((await call(server, 'POST', '/v1/auth/logout', login)).status).toBe(200);

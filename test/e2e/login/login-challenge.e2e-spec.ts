@@ -38,13 +38,10 @@ const copiedChallenge = (): Buffer =>
 
 const post = (server: Server, body: unknown) => call(server, 'POST', '/v1/auth', { body });
 
-describe('a challenge that the server issued', () => {
-  let server: Server;
-  beforeAll(async () => {
-    server = await startServer();
-  });
-  afterAll(() => server.stop());
+const server = await startServer();
+afterAll(() => server.stop());
 
+describe('a challenge that the server issued', () => {
   it('lasts 60 seconds, is unique, and is issued without a body', async () => {
     const before = Date.now();
     const answers = await Promise.all(
@@ -102,12 +99,6 @@ describe('a challenge that the server issued', () => {
 });
 
 describe('a challenge that the client made', () => {
-  let server: Server;
-  beforeAll(async () => {
-    server = await startServer();
-  });
-  afterAll(() => server.stop());
-
   it('is refused for a new key and for a known one', async () => {
     const known = makeDeviceKey();
     await logIn(server, known);

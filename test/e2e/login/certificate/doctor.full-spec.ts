@@ -51,21 +51,12 @@ async function examine(env: Readonly<Record<string, string>>) {
 describe('gatehouse doctor mtls', () => {
   it.each([
     ['plain', 'x-service-client-cert-email', {}],
-    ['ingress-nginx', 'ssl-client-cert', {}],
     ['envoy', 'x-forwarded-client-cert', {}],
-    ['traefik', 'x-forwarded-tls-client-cert', {}],
-    ['haproxy', 'x-ssl-client-cert', {}],
     ['aws-alb-verify', 'x-amzn-mtls-clientcert-leaf', {}],
-    ['rfc9440', 'client-cert', {}],
     [
       'custom',
       'x-client-cert',
       { CUSTOM_CERTIFICATE_HEADER: 'x-client-cert', CUSTOM_DECODER: 'pem-spaces' },
-    ],
-    [
-      'custom',
-      'x-client-cert',
-      { CUSTOM_CERTIFICATE_HEADER: 'x-client-cert', CUSTOM_DECODER: 'base64-der' },
     ],
   ])('fails where a client can send the headers of %s', async (preset, header, more) => {
     const { code, report, logs } = await examine(believing({ FORWARDED_PRESET: preset, ...more }));

@@ -97,19 +97,6 @@ describe('revocation lists in a file', () => {
     other.live.close();
   });
 
-  it('ends sessions of a revoked certificate when the person returns with another', async () => {
-    const names = ['email:returning@corp.example'];
-    const revoked = await person(direct, issuing.issue({ names }));
-    issuing.revoke(revoked.own);
-    publish({ ...files, 'crl.pem': revocationLists() }, 'lost');
-    await expectOut(direct, revoked, 'revoked');
-    const back = await person(direct, issuing.issue({ names }));
-    expect(await eligibilityOf(direct, back)).toMatchObject({ status: 'eligible' });
-    const old = await call(direct.server, 'GET', '/v1/account/profile', revoked);
-    expect(old).toMatchObject({ status: 401, body: { code: 'token-revoked' } });
-    back.live.close();
-  });
-
   it('ends sessions of an older certificate of a person, and keeps those of the newest', async () => {
     const names = ['email:two-devices@corp.example'];
     const [lost, kept] = [issuing.issue({ names }), issuing.issue({ names })];

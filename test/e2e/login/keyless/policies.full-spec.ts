@@ -50,12 +50,6 @@ describe('logins without a device key under other policies', () => {
       'e2ee-required',
     ],
     [
-      'keyless accounts are off',
-      { SERVICE_FEATURE_E2EE__KEYLESS_ACCOUNTS_ENABLED: '0' },
-      403,
-      'keyless-disabled',
-    ],
-    [
       'keyless OAuth is off',
       { SERVICE_FEATURE_AUTH_OAUTH__KEYLESS_ENABLED: '0' },
       403,

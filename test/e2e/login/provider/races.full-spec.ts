@@ -41,14 +41,6 @@ describe(`${MANY} simultaneous requests`, () => {
     expect(tally(words)).toEqual({ pending: 1, invalid_state: MANY - 1 });
   });
 
-  it('finalizes a pending login only once', async () => {
-    const { url, proof } = await begin(server);
-    const { pending } = await logInAtProvider(url, 'berta');
-    const key = makeDeviceKey();
-    const answers = await times(MANY, () => finalize(server, pending, key, { proof }));
-    expect(tally(answers.map(wordOf))).toEqual({ success: 1, 'invalid-pending': MANY - 1 });
-  });
-
   it('creates one account when as many keys finalize one pending login', async () => {
     const { url, proof } = await begin(server);
     const { pending } = await logInAtProvider(url, 'clara');

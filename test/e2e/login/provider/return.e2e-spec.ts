@@ -6,7 +6,6 @@ import {
   beginConnect,
   callbackOf,
   logInAtProvider,
-  finalize,
   hashOf,
   loginThrough,
   params,
@@ -235,39 +234,4 @@ interface FeatureBody {
       readonly signup: { readonly methods: readonly object[] };
     };
   };
-}
-
-describe('a policy that changed during a login', () => {
-  it.each([
-    ['keyless_disabled', { ...KEYLESS, SERVICE_FEATURE_AUTH_OAUTH__KEYLESS_ENABLED: '0' }],
-    ['e2ee_required', {}],
-  ])('applies to the login: %s', async (error, env) => {
-    const changing = await startLoginFixture({ env: KEYLESS });
-    try {
-      const proof = 'a proof';
-      const query = { mode: 'keyless', proofHash: hashOf(proof) };
-      const open = await params(changing.server, 'okta', query);
-      const both = await logInAtProvider(String(open.body['url']), 'hanna');
-      expect(both).toMatchObject({ mode: 'keyless', provisioningModes: 'plain,e2ee' });
-      const answer = await finalize(changing.server, both['pending'], makeDeviceKey(), { proof });
-      expect(answer.body).toMatchObject({ created: true });
-
-      const second = await params(changing.server, 'okta', query);
-      const at = await callbackOf(changing.server, String(second.body['url']), 'ida');
-      const { store } = changing;
-      await changing.server.kill('SIGTERM');
-      const next = await startServer({ store, env: { ...changing.env, ...offOf(env) } });
-      const back = await call(next, 'GET', at.pathname + at.search);
-      expect(returned(back)).toEqual({ flow: 'auth', error });
-      await next.stop();
-    } finally {
-      await changing.stop();
-    }
-  });
-});
-
-/** Returns the variables of the first server that the second one does not have. */
-function offOf(env: Record<string, string>): Record<string, string> {
-  const names = Object.keys(KEYLESS) as (keyof typeof KEYLESS)[];
-  return Object.fromEntries(names.map((name) => [name, env[name] ?? '']));
 }
