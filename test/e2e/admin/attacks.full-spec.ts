@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { createCliUser } from '../../fixtures/programs/cli-fixture.js';
-import { call, logIn, refusalOf, type Json } from '../../helpers/client.js';
+import { call, expectErrorShape, logIn, refusalOf, type Json } from '../../helpers/client.js';
 import { type Server } from '../../fixtures/programs/server-fixture.js';
 import {
   AdminCalls,
@@ -98,14 +98,23 @@ describe('attacks on administrators and refused people', () => {
     expect(new Set(between)).toEqual(new Set([200]));
 
     const own = await Promise.all(Array.from({ length: 2 * LIMIT }, () => reader.get('/me')));
-    const ownLimited = own.filter(({ status }) => status === 429).length;
-    expect(ownLimited).toBeGreaterThan(0);
+    const limited = own.filter(({ status }) => status === 429);
+    expect(limited.length).toBeGreaterThan(0);
+    for (const answer of limited) {
+      expectErrorShape(answer);
+      expect(answer.body['code']).toBe('rate-limited');
+      const seconds = Number(answer.headers['retry-after']);
+      expect(seconds).toBeGreaterThanOrEqual(1);
+      expect(seconds).toBeLessThanOrEqual(60);
+    }
     const operator = new AdminCalls(url, tokens.operator);
     expect((await operator.get('/me')).status).toBe(200);
+    expect((await from(PROXY, tokens.reader)).status).toBe(200);
+    expect((await call(server, 'GET', '/v1/features')).status).toBe(200);
 
     const rows = await refusedCalls();
     const total = rows.reduce((sum, { count }) => sum + Number(count), 0);
-    expect(total).toBe(200 + ownLimited);
+    expect(total).toBe(200 + limited.length);
     expect(new Set(rows.map(({ address }) => address))).toEqual(new Set([STRANGER]));
     expect(new Set(rows.map(({ reason }) => reason))).toEqual(
       new Set(['invalid-token', 'rate-limited']),

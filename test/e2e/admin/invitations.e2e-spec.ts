@@ -126,19 +126,6 @@ describe('sign-up with an invitation, at two replicas', () => {
     expect(listed).toContain(id);
   });
 
-  it('creates one account for 100 simultaneous sign-ups with a single-use code', async () => {
-    const { id, code } = await invite(1);
-    const before = await count('FROM account');
-    const answers = await Promise.all(
-      Array.from({ length: 100 }, (_, at) => signUp(code, { server: replicas[at % 2] })),
-    );
-    const refused = answers.filter(({ status }) => status !== 200);
-    expect(refused.map(refusalOf)).toEqual(Array(99).fill(INVALID));
-    expect(await count('FROM account')).toBe(before + 1);
-    expect(await usedOf(id)).toBe(1);
-    expect(await count('FROM audit_event WHERE invitation_id = $1', [id])).toBe(2);
-  });
-
   it('creates as many accounts as a code has uses, for 100 simultaneous sign-ups', async () => {
     const { id, code } = await invite(7);
     const before = await count('FROM account');

@@ -86,13 +86,19 @@ describe('METRICS_PORT', () => {
     expect(server?.logs()).not.toContain('METRICS_HOST');
   });
 
-  it('reports every metric of the source, in the form that promtool accepts', async () => {
+  it('reports every metric of the source and the process, in the form that promtool accepts', async () => {
     const embedded = await createEmbeddedStore();
     const setup = backends([{ id: 'relay', programs: PROGRAMS }]);
     const offboarding = { AUTH_OFFBOARDING_ENABLED: 'true' };
     const store = { ...embedded, env: { ...embedded.env, ...offboarding, ...setup.env } };
     const folder = mkdtempSync(join(tmpdir(), 'gatehouse-spec-'));
-    const env = { ...setup.env, ...directoryIn(folder), METRICS_PORT: '0' };
+    const end = Math.floor(Date.now() / 1000) + 10 * 86_400;
+    const until = `${new Date(end * 1000).toISOString().replace(/[-:T]|\..*/g, '')}Z`;
+    const near = TestAuthority.root(folder, 'Root').issue({ subject: '/CN=proxy.example', until });
+    const env = {
+      ...{ ...setup.env, ...directoryIn(folder), METRICS_PORT: '0' },
+      SERVICE_CA_BUNDLE: near.certPath,
+    };
     server = await startServer({ store, env });
     const [, port] = await server.logged(/Metrics on port (\d+)/);
     const page = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
@@ -104,15 +110,6 @@ describe('METRICS_PORT', () => {
       expect(`${checked.stdout.toString()}${checked.stderr.toString()}`).toBe('');
       expect(checked.status).toBe(0);
     }
-    await server.stop();
-    await embedded.drop();
-  });
-
-  it('reports every metric under the name of the program, with those of the process', async () => {
-    server = await startServer({ env: { METRICS_PORT: '0' } });
-    const [, port] = await server.logged(/Metrics on port (\d+)/);
-    const page = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
-    const names = [...page.matchAll(/^# TYPE (\w+)/gm)].map((match) => match[1] ?? '');
     expect(names.filter((name) => !name.startsWith('gatehouse_'))).toEqual([]);
     expect(names).toEqual(
       expect.arrayContaining([
@@ -126,22 +123,12 @@ describe('METRICS_PORT', () => {
       `gatehouse_build_info{version="${readVersion()}",revision="${readRevision()}",` +
         `node_version="${process.version}"} 1\n`,
     );
-  });
-
-  it('reports the end of certificates, and logs one that is near', async () => {
-    const parent = mkdtempSync(join(tmpdir(), 'gatehouse-expiry-'));
-    const ca = TestAuthority.root(parent, 'Root');
-    const end = Math.floor(Date.now() / 1000) + 10 * 86_400;
-    const until = `${new Date(end * 1000).toISOString().replace(/[-:T]|\..*/g, '')}Z`;
-    const near = ca.issue({ subject: '/CN=proxy.example', until });
-    const env = { METRICS_PORT: '0', SERVICE_CA_BUNDLE: near.certPath };
-    server = await startServer({ env });
-    const [, port] = await server.logged(/Metrics on port (\d+)/);
-    const page = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
     const labels = 'kind="authority",variable="SERVICE_CA_BUNDLE",name="proxy.example"';
     const name = 'gatehouse_certificate_expiry_timestamp_seconds';
     expect(page).toContain(`${name}{${labels}} ${end}\n`);
     await server.logged(/"level":"warn".*proxy\.example.*expires on/);
+    await server.stop();
+    await embedded.drop();
   });
 
   it('listens on METRICS_HOST, and warns when that is open to all', async () => {

@@ -132,11 +132,6 @@ describe('after SIGTERM', () => {
     expect(stored['tokens']).toMatchObject([{ token: 'slow' }]);
   });
 
-  it('exits as soon as nothing is left, long before the grace period', async () => {
-    await call(server, 'GET', '/v1/features');
-    expect(await server.kill('SIGTERM')).toEqual({ code: 0, signal: null });
-  });
-
   it('exits although a client does not answer', async () => {
     const { token } = await logIn(server);
     const socket = openSocket(server.port, '127.0.0.1');

@@ -95,7 +95,8 @@ describe('an upgrade', () => {
   });
 
   it.each([
-    ...['https://evil.example', 'null', 'http://app.example', 'https://gate.example:8443'],
+    ...['https://evil.example', 'https://app.example.evil.example', 'null', 'http://app.example'],
+    ...['https://gate.example:8443'],
     ...['http://[', 'https://', 'file://127.0.0.1'],
   ])('refuses an upgrade from a page of %s', async (origin) => {
     const answer = await refusedUpgrade(server, { headers: { ...REQUEST_ID, origin } });
