@@ -20,46 +20,6 @@ describe('plain content at rest', () => {
     await server.stop();
   });
 
-  it('is readable where it is not sealed, which proves that the search finds it', async () => {
-    const server = await start(UNSEALED);
-    await expectMarked(await writeMarked(server));
-    const found = dump();
-    expect(found.includes(`${MARKER}-settings`)).toBe(true);
-    expect(found.includes(`${MARKER}-credential`)).toBe(true);
-    await server.stop();
-  });
-
-  it('opens for no other account, service or kind', async () => {
-    const server = await start();
-    const [one, two] = [await writeMarked(server), await writeMarked(server)];
-    const ids = await Promise.all(
-      [one, two].map(async (account) => (await account.profile()).body['id']),
-    );
-    await rowsOf(
-      `UPDATE "account" SET "settings_content" =
-         (SELECT "settings_content" FROM "account" WHERE "id" = $1) WHERE "id" = $2`,
-      ids,
-    );
-    expect((await two.settingsV2()).status).toBe(500);
-    await expectMarked(one);
-    await rowsOf(
-      `INSERT INTO "account_credential"
-       SELECT "account_id", 'figma', "form", "content", "updated_at"
-       FROM "account_credential" WHERE "account_id" = $1`,
-      [ids[0]],
-    );
-    expect((await one.credential('figma')).status).toBe(500);
-    await rowsOf(
-      `UPDATE "account" SET "settings_content" = "content" FROM "account_credential"
-       WHERE "account_id" = "id" AND "service" = 'github' AND "id" = $1`,
-      [ids[0]],
-    );
-    const moved = await one.settingsV2();
-    expect(moved.status).toBe(500);
-    expect(moved.text).not.toContain(MARKER);
-    await server.stop();
-  });
-
   it('is read after the setting changed, and written under the new one', async () => {
     const sealed = await start();
     const account = await writeMarked(sealed);

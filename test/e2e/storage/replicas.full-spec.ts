@@ -7,7 +7,6 @@ import { type Server, startServer } from '../../fixtures/programs/server-fixture
 import { createStore, type Store } from '../../fixtures/programs/store-fixture.js';
 import { type Service, startRedis, runSql } from '../../fixtures/programs/services-fixture.js';
 import { waitFor } from '../../helpers/wait.js';
-import { endSession, sessionIdOf } from '../../fixtures/sessions-fixture.js';
 
 describe('two replicas on one database and Redis (PostgreSQL only: the embedded one is for one)', () => {
   let redis: Service;
@@ -129,22 +128,6 @@ describe('two replicas on one database and Redis (PostgreSQL only: the embedded 
     },
   );
 
-  it('ends one session on the other replica, and no other session', async () => {
-    const key = makeDeviceKey();
-    const [{ token }, kept] = [await logIn(a, key), await logIn(a, key)];
-    expect(await statusAt(b, token)).toBe(200);
-    const live = await connect(b, { token });
-    const other = await connect(b, { token: kept.token });
-    await Promise.all([live.next('hello'), other.next('hello')]);
-    await endSession(a, kept.token, sessionIdOf(token));
-    expect(await live.next('closing')).toMatchObject({ code: 'token-revoked' });
-    await live.disconnected;
-    expect(await statusAt(b, token)).toBe(401);
-    expect(await statusAt(b, kept.token)).toBe(200);
-    expect(other.socket.connected).toBe(true);
-    other.close();
-  });
-
   it('accepts a challenge of either replica once', async () => {
     const login = await challengedLogin(a, makeDeviceKey());
     const answers = await Promise.all(
@@ -153,33 +136,6 @@ describe('two replicas on one database and Redis (PostgreSQL only: the embedded 
       ),
     );
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
-  });
-
-  it('logs the loss of Redis and its return by one line each', async () => {
-    const before = a.logs().length;
-    const lines = (): string[] =>
-      [
-        ...a
-          .logs()
-          .slice(before)
-          .matchAll(/"level":"(\w+)".*?"msg":"([^"]*)"/g),
-      ]
-        .filter(([, , message]) => message !== 'audit')
-        .map(([, level, message]) => `${level} ${message}`);
-    const { token } = await logIn(a);
-    await redis.kill('SIGKILL');
-    await waitFor('the loss', () => lines().length > 0);
-    for (let time = 0; time < 20; time += 1) {
-      expect(await statusAt(a, token)).toBe(200);
-      await call(a, 'POST', '/v1/push-tokens', { token, body: { token: `away-${time}` } });
-    }
-    await redis.restart();
-    await waitFor('the return', () => lines().some((line) => line.startsWith('info')));
-    await untilConnected(a, b);
-    expect(lines()).toEqual([
-      expect.stringMatching(/^error Redis is not available: /),
-      'info Redis is ready.',
-    ]);
   });
 
   it('stops one replica without an effect on the other', async () => {

@@ -25,23 +25,6 @@ async function withDataDir(work: (dataDir: string) => Promise<void>): Promise<vo
 }
 
 describe('the end of the embedded database', () => {
-  it('keeps all data for the next start when it is stopped', async () => {
-    await withDataDir(async (dataDir) => {
-      for (const expected of [1, 2]) {
-        const database = await startEmbeddedDatabase({ dataDir });
-        const client = new Client(optionsOf(database));
-        await client.connect();
-        await client.query('create table if not exists start (at timestamptz default now())');
-        await client.query('insert into start default values');
-        const { rows } = await client.query('select count(*)::int as n from start');
-        expect(rows).toEqual([{ n: expected }]);
-        await client.end();
-        await Promise.all([database.stop(), database.stop()]);
-        expect(existsSync(database.address.host)).toBe(false);
-      }
-    });
-  });
-
   it('reports the end of the backend, and the directory can be opened again', async () => {
     await withDataDir(async (dataDir) => {
       const reported = withResolvers<Error>();
