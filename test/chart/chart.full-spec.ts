@@ -27,7 +27,10 @@ beforeAll(async () => {
 });
 
 describe.each(MAJORS)('the chart with Helm %i', (major) => {
-  it.each(FILES)('passes the strict lint with %s', async (_name, path) => {
+  // The templates are the same text: Helm 3 lints the values that use most of them.
+  const linted = FILES.filter(([name]) => major === 4 || name === 'extended');
+
+  it.each(linted)('passes the strict lint with %s', async (_name, path) => {
     const result = await chart.runHelm(helm[major], ['lint', '--strict', CHART, '-f', path]);
     expect(result).toMatchObject({ code: 0 });
   });

@@ -23,11 +23,23 @@ async function runCheck({ stdout }: chart.HelmResult): Promise<{ code: unknown; 
   return { code, output: `${output.stdout}${output.stderr}` };
 }
 
-it.each([...chart.VALUES_FILES])('passes with %s', async (_name, path) => {
-  const { code, output } = await runCheck(await chart.template(helm, path));
-  expect({ code, output }).toMatchObject({ code: 0 });
-  expect(output).toContain('The configuration is valid. The policy:\n');
+const shared = ({ image, env, envFrom, volumeMounts, securityContext }: chart.JsonObject = {}) => ({
+  ...{ image, env, envFrom, volumeMounts, securityContext },
 });
+
+it.each([...chart.VALUES_FILES])(
+  'passes with %s, in the environment and with the files of the server',
+  async (_name, path) => {
+    const rendered = await chart.template(helm, path);
+    const manifests = chart.manifestsIn(rendered.stdout);
+    const pod = chart.at(chart.find(manifests, 'Deployment'), 'spec.template.spec');
+    const server = chart.at(pod, 'containers.0') as chart.JsonObject;
+    expect(shared(checkContainer(manifests))).toEqual(shared(server));
+    const { code, output } = await runCheck(rendered);
+    expect({ code, output }).toMatchObject({ code: 0 });
+    expect(output).toContain('The configuration is valid. The policy:\n');
+  },
+);
 
 it.each<[string, chart.JsonObject, number, readonly string[]]>([
   [
@@ -35,18 +47,6 @@ it.each<[string, chart.JsonObject, number, readonly string[]]>([
     { config: { SERVICE_FEATURE_E2EE__KEYLESS_ACCOUNTS_ENABLED: true } },
     1,
     ['SERVICE_FEATURE_ENCRYPTION__STORAGE_POLICY is required_e2ee'],
-  ],
-  [
-    'no way to sign in',
-    { config: { AUTH_KEY_CHALLENGE_ENABLED: false } },
-    1,
-    ['No way to sign in is left'],
-  ],
-  [
-    'forwarded certificates without trusted proxies',
-    { config: KEYLESS, mtls: { enabled: true } },
-    1,
-    ['SERVICE_FEATURE_AUTH_MTLS__TRUSTED_PROXIES'],
   ],
   [
     'certificates that no one verifies',
@@ -61,22 +61,10 @@ it.each<[string, chart.JsonObject, number, readonly string[]]>([
     ['SERVICE_FEATURE_AUTH_MTLS__CA_PATH: is missing'],
   ],
   [
-    'direct mode without authorities',
-    { mtls: { enabled: true, mode: 'direct', direct: { certificate: { secretName: 'tls' } } } },
-    78,
-    ['SERVICE_FEATURE_AUTH_MTLS__CA_PATH: is missing'],
-  ],
-  [
     'a database without a master secret',
     { secrets: { DATABASE_URL: DATABASE.DATABASE_URL } },
     78,
     ['SERVICE_MASTER_SECRET: is required with DATABASE_URL', 'openssl rand -base64 48'],
-  ],
-  [
-    'a provider without a return address',
-    { providers: { list: [OKTA], clientSecrets: { okta: { existingSecret: 'a' } } } },
-    1,
-    ['SERVICE_PUBLIC_URL'],
   ],
   [
     'providers in two places',
@@ -93,30 +81,6 @@ it.each<[string, chart.JsonObject, number, readonly string[]]>([
     { config: { AUTH_RESOURCE_SERVERS_CONFIG_JSON: '[]' }, resourceServers: RELAY },
     78,
     ['AUTH_RESOURCE_SERVERS_CONFIG_JSON are both set'],
-  ],
-  [
-    'backends without the address of the server',
-    { resourceServers: RELAY },
-    78,
-    ['SERVICE_PUBLIC_URL'],
-  ],
-  [
-    'a preset that does not exist',
-    { config: { SERVICE_PRESET: 'enterprise' } },
-    78,
-    ['SERVICE_PRESET', 'enterprise-keyless-only'],
-  ],
-  [
-    'the port of the metrics on the main port',
-    { config: { PORT: 9090 }, metrics: { enabled: true } },
-    78,
-    ['METRICS_PORT: must not be the same as PORT'],
-  ],
-  [
-    'a certificate without its key',
-    { config: { SERVICE_TLS_CERT_PATH: '/mnt/tls.crt' } },
-    78,
-    ['SERVICE_TLS_KEY_PATH: is missing'],
   ],
   [
     'an administration API without callers',
@@ -141,24 +105,6 @@ it('runs before the migrations, and after the init containers of the values', as
   const pod = chart.at(chart.find(manifests, 'Deployment'), 'spec.template.spec');
   const names = (chart.at(pod, 'initContainers') as chart.JsonObject[]).map(({ name }) => name);
   expect(names).toEqual(['secrets', 'config-check', 'migrate']);
-});
-
-it('has the environment and the files of the server', async () => {
-  const shared = ({
-    image,
-    env,
-    envFrom,
-    volumeMounts,
-    securityContext,
-  }: chart.JsonObject = {}) => ({
-    ...{ image, env, envFrom, volumeMounts, securityContext },
-  });
-  for (const path of chart.VALUES_FILES.values()) {
-    const manifests = chart.manifestsIn((await chart.template(helm, path)).stdout);
-    const pod = chart.at(chart.find(manifests, 'Deployment'), 'spec.template.spec');
-    const server = chart.at(pod, 'containers.0') as chart.JsonObject;
-    expect(shared(checkContainer(manifests))).toEqual(shared(server));
-  }
 });
 
 it('can be switched off, and the notes name the command that prints its output', async () => {

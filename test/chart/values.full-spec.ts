@@ -6,17 +6,25 @@ import { VARIABLE_NAMES, variableOf } from '../../src/server/config/settings.js'
 import type { Variable } from '../../src/server/config/environment/variable.js';
 import { readVersion } from '../../src/common/version.js';
 import { MetricsService } from '../../src/server/metrics/metrics.service.js';
-import { helmBinary, type HelmMajor } from './binaries.js';
+import { helmBinary } from './binaries.js';
 import { REFUSALS } from './refusals.js';
 import * as chart from './render.js';
 
 const { at, find } = chart;
-const MAJORS: readonly HelmMajor[] = [3, 4];
 const helm = { 3: await helmBinary(3), 4: await helmBinary(4) };
 const ROOT = new URL('../../', import.meta.url);
 
-describe.each(MAJORS)('the chart with Helm %i', (major) => {
-  it.each(REFUSALS)('refuses $what', async ({ values, says }) => {
+describe('the chart', () => {
+  // Helm 3 has another library for schemas, and the same templates: one refusal of each kind is enough.
+  const cases = [
+    ...REFUSALS.map((refusal) => ({ ...refusal, major: 4 as const })),
+    ...REFUSALS.filter((_refusal, at) => at % 10 === 0).map((refusal) => ({
+      ...refusal,
+      major: 3 as const,
+    })),
+  ];
+
+  it.each(cases)('refuses $what with Helm $major', async ({ values, says, major }) => {
     const { code, stderr } = await chart.templateWith(helm[major], values);
     expect(code).not.toBe(0);
     for (const words of says) {
