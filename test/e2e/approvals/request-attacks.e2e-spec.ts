@@ -47,6 +47,15 @@ describe('requests under attack', () => {
     expect((await asker.read(id)).body).toMatchObject({ state: 'open', answers: [] });
   });
 
+  it('answers everybody while an account asks for an id that no database stores', async () => {
+    const id = await asker.asked();
+    const other = new RequestCalls(server, (await logIn(server)).token);
+    const rounds = Array.from({ length: 40 }, () => [other.read('%00'), asker.read(id)]);
+    const answers = await Promise.all(rounds.map((pair) => Promise.all(pair)));
+    const statuses = answers.map((pair) => pair.map(({ status }) => status).join(' '));
+    expect(new Set(statuses)).toEqual(new Set(['404 200']));
+  });
+
   it('lets only the session that asked close a request', async () => {
     const id = await asker.asked();
     const thief = await session();

@@ -3,6 +3,7 @@ import { Runtime } from '../../../../common/runtime/runtime.js';
 import { sha256 } from '../../../../common/sha256.js';
 import type { AccountMode } from '../../../../core/policy/operator-policy.js';
 import type { Content } from '../../../../core/protocol/content.js';
+import { isRequestId } from '../../../../core/protocol/request-id.js';
 import { nextUpdateSeq, requireLiveSession } from '../../account-row.js';
 import { batched } from '../../batched.js';
 import { DatabaseService, type Transaction } from '../../database.service.js';
@@ -217,7 +218,8 @@ export class AgentRequestRepository {
 
   /** Reads one request; simultaneous calls share a statement. null = the account has none. */
   find(accountId: string, id: string): Promise<AnsweredRequest | null> {
-    return this.readOne({ accountId, id });
+    // A text that PostgreSQL cannot store would fail the statement for the other callers as well.
+    return isRequestId(id) ? this.readOne({ accountId, id }) : Promise.resolve(null);
   }
 
   /** @returns null once the request is closed. @throws BrokenSealError */
