@@ -56,7 +56,8 @@ const LOG_IN = `
     WHERE "key_mode" = 'keyless' AND "disabled_at" IS NULL AND "eligibility_status" = 'eligible'
       AND "identity"."login" IS NOT DISTINCT FROM "new_session"."login"
       AND "eligibility_checked_at" > "new_session"."fresh_after"
-      AND ${FINGERPRINT} IS NOT DISTINCT FROM "new_session"."fingerprint"),
+      AND ${FINGERPRINT} IS NOT DISTINCT FROM "new_session"."fingerprint"
+    FOR KEY SHARE OF "account"),
   ${sessionsFrom('"found"')}
   SELECT "session_id" AS "sessionId", "id", false AS "isDisabled", ${SESSION_COUNT} AS "sessions"
   FROM "found"`;

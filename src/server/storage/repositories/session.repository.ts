@@ -136,12 +136,16 @@ interface Login {
   readonly session: NewSession;
 }
 
-/** SQL that signs in to the accounts that `column` finds. */
+/**
+ * SQL that signs in to the accounts that `column` finds. An account that is being deleted has none, once that is
+ * committed: without the lock, its foreign key would fail the other logins of the statement as well.
+ */
 const logInBy = (column: 'id' | 'public_key', type: 'uuid' | 'bytea'): string => `
   WITH "found" AS MATERIALIZED (
     SELECT "new_session".*, "account"."id", "token_epoch", "disabled_at" IS NOT NULL AS "is_disabled"
     FROM ${newSessions(1, { key: type })}
-    JOIN "account" ON "account"."${column}" = "new_session"."key"),
+    JOIN "account" ON "account"."${column}" = "new_session"."key"
+    FOR KEY SHARE OF "account"),
   "enabled" AS (SELECT * FROM "found" WHERE NOT "is_disabled"),
   ${sessionsFrom('"enabled"')}
   SELECT "session_id" AS "sessionId", "id", "is_disabled" AS "isDisabled",
