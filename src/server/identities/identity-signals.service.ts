@@ -17,7 +17,10 @@ import {
 import type { SubjectName } from '../../core/policy/eligibility/subject-identifier.js';
 import { DatabaseService, type SqlRunner, type Transaction } from '../storage/database.service.js';
 import { DirectoryLinkRepository } from '../storage/repositories/directory/directory-link.repository.js';
-import type { MatchedLogin } from '../storage/repositories/directory/directory-names.js';
+import type {
+  DirectoryWord,
+  MatchedLogin,
+} from '../storage/repositories/directory/directory-names.js';
 import {
   lockEmails,
   takeEmailSignal,
@@ -31,6 +34,7 @@ import {
 } from '../storage/repositories/signals/waiting-sign-outs.js';
 import {
   IdentitySignalRepository,
+  type SignalEffect,
   type SignalSubject,
 } from '../storage/repositories/directory/identity-signal.repository.js';
 
@@ -123,13 +127,28 @@ export class IdentitySignalsService {
     await this.signals.noteLogin(tx, login, new Date(checkedAt));
   }
 
-  private async meetDirectory(tx: Transaction, login: MatchedLogin): Promise<void> {
+  /**
+   * Applies the refusal of a directory that waits for an id or a name which a re-check has learnt.
+   * @returns null where none does
+   */
+  meetAgain(known: MatchedLogin, now: Date): Promise<SignalEffect | null> {
+    return this.database.transaction(async (tx) => {
+      const word = await this.meetDirectory(tx, known);
+      const isRequired = this.auth.requiredLoginProviders.includes(known.provider);
+      const event = { kind: 'directory-deactivated' } as const;
+      const change = { isAllowed: false, isRequired, event, reason: 'directory', now };
+      return word?.isAllowed === false ? this.signals.apply(tx, known, change) : null;
+    });
+  }
+
+  private async meetDirectory(tx: Transaction, login: MatchedLogin): Promise<DirectoryWord | null> {
     const rules = this.directoryOf(login.provider);
     const word = rules === null ? null : await this.links.meet(tx, rules.match, login);
     if (word !== null) {
       const { provider, subject } = login;
       await this.signals.store(tx, { provider, subject, source: 'directory', at: null, ...word });
     }
+    return word;
   }
 
   /**

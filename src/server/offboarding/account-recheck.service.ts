@@ -73,6 +73,10 @@ export class AccountRecheckService {
     if (event !== null) {
       this.announce(identity, record, event, stored);
     }
+    const refused = facts && (await this.verdicts.meetAgain(identity, facts, new Date(now)));
+    if (refused !== null) {
+      this.changes.announceSignal(refused, identity.provider, 'not-eligible');
+    }
     return verdict;
   }
 

@@ -270,6 +270,16 @@ describe('a directory of Microsoft Entra ID', () => {
     expect(await fixture.statusOf(server, person)).toBe(401);
   });
 
+  it('ends the access of a person whose object id a re-check learns after the deactivation', async () => {
+    const [sub, oid] = [randomUUID(), randomUUID()];
+    const person = await fixture.keylessLogin(server, sub);
+    await deactivate(oid);
+    expect(await fixture.statusOf(server, person)).toBe(200);
+    fixture.provider.oids.set(sub, oid);
+    await fixture.recheck(sub);
+    await fixture.until('401', async () => (await fixture.statusOf(server, person)) === 401);
+  });
+
   it('knows the object id of a login also after a re-check whose answer lacks it', async () => {
     const [sub, oid] = [randomUUID(), randomUUID()];
     fixture.provider.oids.set(sub, oid);
