@@ -167,10 +167,10 @@ export class AuthService implements OnModuleInit {
   /** Returns a digest of the rules of a backend and of the server, which changes with them. */
   rulesOf({ requireProviders, allowKeyless }: ResourceServerRules): string {
     const { requiredLoginProviders, offboarding } = this.config;
-    const { enabled, intervalSeconds, strict } = offboarding;
+    const { enabled, intervalSeconds, strict, directories } = offboarding;
     const rules = [requireProviders, allowKeyless, requiredLoginProviders];
     return createHash('sha256')
-      .update(JSON.stringify([...rules, enabled, intervalSeconds, strict]))
+      .update(JSON.stringify([...rules, enabled, intervalSeconds, strict, ...directories]))
       .digest('base64url');
   }
 

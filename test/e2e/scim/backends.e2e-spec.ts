@@ -10,12 +10,12 @@ const setup = backends([{ id: 'relay', requireProviders: ['people'] }]);
 
 const fixture = await OffboardingFixture.open();
 const scim = new ScimFixture(fixture);
-const providers = { AUTH_PROVIDERS_CONFIG_JSON: scim.providers() };
-const server = await fixture.start({
+const env = {
   ...setup.env,
-  ...providers,
+  AUTH_PROVIDERS_CONFIG_JSON: scim.providers(),
   AUTH_REQUIRED_LOGIN_PROVIDERS: '',
-});
+};
+const server = await fixture.start(env);
 afterAll(() => fixture.close());
 
 describe('a backend that requires the provider of a directory', () => {
@@ -34,5 +34,19 @@ describe('a backend that requires the provider of a directory', () => {
       code: 'not-eligible',
     });
     expect(await fixture.statusOf(server, person)).toBe(200);
+  });
+
+  it('learns that the directory, which never showed a person, is required now', async () => {
+    const person = await fixture.person(server);
+    const token = await backendToken(server, person.token, 'relay');
+    const stream = await EventStreamFixture.open(server, setup, 'relay');
+    await scim.add(server, { userName: randomUUID() });
+    await fixture.stopReplicas();
+    const restarted = await fixture.start({
+      ...env,
+      AUTH_PROVIDERS_CONFIG_JSON: scim.providers({ required: true }),
+    });
+    const sid = String(decodeJwt(token)['sid']);
+    expect(endedIn(await stream.at(restarted).until(sid))).toContain(sid);
   });
 });
