@@ -304,6 +304,15 @@ describe('security events', () => {
     expect(await fixture.statusOf(one, person)).toBe(200);
   });
 
+  it('logs 50 refusals of strangers once', async () => {
+    const linesIn = () => one.logs().split('security event refused').length - 1;
+    const before = linesIn();
+    const answers = await Promise.all(Array.from({ length: 50 }, () => push('x', one, 'y')));
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([401]));
+    await fixture.until('a line', () => one.logs().includes('"failure":"authentication_failed"'));
+    expect(linesIn() - before).toBeLessThanOrEqual(1);
+  });
+
   it('applies one of 50 simultaneous deliveries of an event, and accepts all', async () => {
     const person = await fixture.keylessLogin(one);
     const event = await transmitter.event(REVOKED, subjectOf(person));

@@ -237,6 +237,17 @@ describe('universal logout', () => {
     );
   });
 
+  it('logs 50 refusals of strangers once', async () => {
+    const linesIn = () => one.logs().split('universal logout refused').length - 1;
+    const before = linesIn();
+    const path = '/v1/signals/people/global-token-revocation';
+    const sent = Array.from({ length: 50 }, () =>
+      call(one, 'POST', path, { token: 'x', body: {} }),
+    );
+    expect(new Set((await Promise.all(sent)).map(({ status }) => status))).toEqual(new Set([401]));
+    expect(linesIn() - before).toBeLessThanOrEqual(1);
+  });
+
   it('answers 503 while the keys cannot be read, and accepts the same token afterwards', async () => {
     const keys: unknown = await (await fetch(`${fixture.provider.issuer}/jwks`)).json();
     let isDown = true;

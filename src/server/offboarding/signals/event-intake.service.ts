@@ -1,4 +1,5 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
+import { QuietLog } from '../../../common/quiet-log.js';
 import { Clock } from '../../../common/runtime/clock.js';
 import { MetricsService } from '../../metrics/metrics.service.js';
 import { SetError } from '../../providers/signals/security-event-tokens.js';
@@ -8,12 +9,17 @@ import { SecurityEventsService } from './security-events.service.js';
 /** Accepts security events, pushed and polled ones alike, and counts them. */
 @Injectable()
 export class EventIntakeService {
+  private readonly logger = new Logger('ProviderSignals');
+  private readonly refusals: QuietLog;
+
   constructor(
     private readonly events: SecurityEventsService,
     private readonly received: ProviderSignalRepository,
     private readonly metrics: MetricsService,
     private readonly clock: Clock,
-  ) {}
+  ) {
+    this.refusals = new QuietLog(clock);
+  }
 
   /** @throws AppError `not-found`, `unavailable`; SetError */
   async acceptPushed(
@@ -43,8 +49,12 @@ export class EventIntakeService {
       return await work();
     } catch (error) {
       if (error instanceof SetError) {
-        const labels = { provider, kind: 'refused', outcome: error.failure };
-        this.metrics.sharedSignals.inc(labels);
+        const { failure } = error;
+        this.metrics.sharedSignals.inc({ provider, kind: 'refused', outcome: failure });
+        this.refusals.write(`${provider} ${failure}`, (others) => {
+          const cause = String(error.cause instanceof Error ? error.cause : error);
+          this.logger.warn({ msg: 'security event refused', provider, failure, cause, others });
+        });
       }
       throw error;
     }

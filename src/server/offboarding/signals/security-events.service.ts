@@ -52,12 +52,7 @@ export class SecurityEventsService {
    * @throws AppError `not-found`; SetError `authentication_failed`
    */
   async authenticate(provider: string, authorization: string | undefined): Promise<void> {
-    const tokens = this.tokensOf(provider);
-    try {
-      await tokens.authenticate(BEARER.exec(authorization ?? '')?.[1]);
-    } catch (error) {
-      throw this.refuse(provider, error);
-    }
+    await this.tokensOf(provider).authenticate(BEARER.exec(authorization ?? '')?.[1]);
   }
 
   /**
@@ -70,7 +65,7 @@ export class SecurityEventsService {
     const tokens = this.tokensOf(provider);
     const { transmitter, audience, riskEvents } = tokens.settings;
     const stream = await this.streams.find({ provider, transmitter });
-    const received = await this.verify(provider, tokens, token, stream?.audiences ?? [audience]);
+    const received = await this.verify(tokens, token, stream?.audiences ?? [audience]);
     const { kind, effect } = knownEvent(received.event) ?? { kind: 'unsupported', effect: 'none' };
     const news = stream && this.streams.read(stream, kind, received);
     const applied = effect === 'risk' && riskEvents === 'end-sessions' ? 'sign-out' : effect;
@@ -90,25 +85,18 @@ export class SecurityEventsService {
   }
 
   private async verify(
-    provider: string,
     tokens: SecurityEventTokens,
     token: string,
     audiences: readonly string[],
   ): Promise<ReceivedSet> {
+    if (token.length > MAX_TOKEN_LENGTH) {
+      throw new SetError('invalid_request', 'The event is too large.');
+    }
     try {
-      if (token.length > MAX_TOKEN_LENGTH) {
-        throw new SetError('invalid_request', 'The event is too large.');
-      }
       return await tokens.verify(token, audiences);
     } catch (error) {
-      throw this.refuse(provider, error);
+      throw error instanceof UpstreamError ? unavailableBecause(error) : error;
     }
-  }
-
-  private refuse(provider: string, error: unknown): unknown {
-    const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-    this.logger.warn({ msg: 'security event refused', provider, cause: String(cause) });
-    return error instanceof UpstreamError ? unavailableBecause(error) : error;
   }
 
   private apply(

@@ -1,5 +1,6 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import { AppError, invalidRequest, orRefuse } from '../../../common/errors.js';
+import { QuietLog } from '../../../common/quiet-log.js';
 import { Clock } from '../../../common/runtime/clock.js';
 import { authConfig, type AuthSettings } from '../../config/auth.config.js';
 import { IdentityChangesService } from '../../identities/identity-changes.service.js';
@@ -25,6 +26,7 @@ const REMEMBERED_MS = 2 * MAX_REVOCATION_TOKEN_SECONDS * 1000;
 @Injectable()
 export class UniversalLogoutService {
   private readonly logger = new Logger('ProviderSignals');
+  private readonly refusals: QuietLog;
 
   constructor(
     private readonly providers: ProviderRegistry,
@@ -33,7 +35,9 @@ export class UniversalLogoutService {
     private readonly changes: IdentityChangesService,
     private readonly clock: Clock,
     @Inject(authConfig.KEY) private readonly config: AuthSettings,
-  ) {}
+  ) {
+    this.refusals = new QuietLog(clock);
+  }
 
   /**
    * @param authorization the header of that name
@@ -108,7 +112,9 @@ export class UniversalLogoutService {
   }
 
   private refuse(provider: string, cause: string): AppError {
-    this.logger.warn({ msg: 'universal logout refused', provider, cause });
+    this.refusals.write(provider, (others) =>
+      this.logger.warn({ msg: 'universal logout refused', provider, cause, others }),
+    );
     return new AppError('invalid-token');
   }
 }
