@@ -23,6 +23,7 @@ describe('the administration API', () => {
       ['of a sandboxed page', { origin: 'null' }],
       ['that a page of another site made', { 'sec-fetch-site': 'cross-site' }],
       ['that a page of a sibling domain made', { 'sec-fetch-site': 'same-site' }],
+      ['to a host that is no address', { host: 'gate example' }],
     ];
 
     it.each(FORGED)('refuses a request %s, even with a valid token', async (_what, headers) => {

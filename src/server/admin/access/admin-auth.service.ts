@@ -79,7 +79,11 @@ function requireOwnOrigin(
   isAmbient: boolean,
 ): void {
   const { origin, host = '', 'sec-fetch-site': site } = request.headers;
-  const own = new URL(publicUrl ?? `${request.protocol}://${host}`);
+  const address = publicUrl ?? `${request.protocol}://${host}`;
+  if (!URL.canParse(address)) {
+    throw new AppError('origin-not-allowed');
+  }
+  const own = new URL(address);
   const isForeignHost = publicUrl !== null && isAmbient && host !== own.host;
   const isForeignOrigin = origin !== undefined && origin !== own.origin;
   const isForeignSite = site !== undefined && site !== 'same-origin' && site !== 'none';
