@@ -104,27 +104,46 @@ describe('the token endpoint, in races with the end of a person (two replicas; n
     ],
   ];
 
-  it.each(ACTS)('issues no token to a refresh that waits for an act: %s', async (_what, act) => {
+  /** Resolves when a refresh waits for a lock with such a statement. */
+  const untilWaiting = (statement: string): Promise<unknown> =>
+    fixture.until(`a refresh waits with ${statement}`, async () => {
+      const { rowCount } = await fixture.sql.query(
+        `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock'
+         AND datname = current_database() AND query LIKE $1`,
+        [`%${statement}%`],
+      );
+      return rowCount === 1;
+    });
+
+  /** Commits an act while a refresh waits for it. */
+  const actDuring = async (
+    act: string,
+    [before, during]: readonly [string, string],
+    statement: string,
+  ): Promise<void> => {
     const person = await fixture.person(one);
     const first = await programTokens(one, person.token);
     const acting = await fixture.sql.connect();
     await acting.query('BEGIN');
-    await acting.query(act, [person.accountId]);
-    let isAnswered = false;
-    const answer = refresh(two, first.refresh).finally(() => (isAnswered = true));
-    await fixture.until('the refresh waits, or is answered', async () => {
-      const { rowCount } = await fixture.sql.query(
-        `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock'
-         AND datname = current_database() AND query LIKE '%"program_grant"%'`,
-      );
-      return isAnswered || rowCount === 1;
-    });
-    const hasWaited = !isAnswered;
+    const run = (sql: string) => acting.query(sql, sql === act ? [person.accountId] : []);
+    await run(before);
+    const answer = refresh(two, first.refresh);
+    await untilWaiting(statement);
+    await run(during);
     await acting.query('COMMIT');
     acting.release();
-    expect(hasWaited).toBe(true);
     expect(['invalid_grant', 'temporarily_unavailable']).toContain((await answer).body['error']);
     await stream.until(sidOf(first.access));
+  };
+
+  it.each(ACTS)('issues no token to a refresh that waits for an act: %s', async (_what, act) => {
+    await actDuring(act, [act, 'SELECT 1'], '"program_grant"');
+  });
+
+  it.each(ACTS)('issues no token to a refresh judged before an act: %s', async (_what, act) => {
+    // It permits reads, so that only the statement which stores the use waits.
+    const lock = 'LOCK TABLE program_grant IN EXCLUSIVE MODE';
+    await actDuring(act, [lock, act], 'UPDATE "program_grant"');
   });
 });
 
