@@ -75,7 +75,7 @@ const USE = `
 
 /**
  * Changes no row that ended, lapsed or was marked since it was read, and judges none later than a judgement in between
- * demands. It changes no index. It waits for no row, so that it can hold many: who does not get one holds it alone.
+ * demands. It changes no index. It waits for no row, so that it can hold many: a use that gets none holds it alone.
  */
 const REUSE = `
   UPDATE "program_grant" SET "last_used_at" = "use"."now", "last_address" = "use"."address",
