@@ -20,9 +20,8 @@ const SLOWNESS = 50;
 
 /** The parent writes the time of both clocks to a file, so that they go on while this process is stopped. */
 class DrivenClock extends Clock {
-  #beganMs = super.elapsed();
-  /** The monotonic clock, and how far the wall clock is ahead of it. */
-  #written = new Float64Array(2);
+  /** The monotonic clock, how far the wall clock is ahead of it, and when the first of all replicas began. */
+  #written = new Float64Array(3);
   #file = openSync(process.env.GATEHOUSE_PROOF_CLOCK, 'r');
 
   now() {
@@ -31,7 +30,8 @@ class DrivenClock extends Clock {
 
   elapsed() {
     readSync(this.#file, this.#written, { position: 0 });
-    return this.#written[0] + (super.elapsed() - this.#beganMs) / SLOWNESS;
+    const [elapsed, , beganMs] = this.#written;
+    return elapsed + (Number(process.hrtime.bigint()) / 1e6 - beganMs) / SLOWNESS;
   }
 }
 
