@@ -61,6 +61,11 @@ class ClockFile {
     this.write();
   }
 
+  /** The next act of a person is later than the last one by either clock, whichever jumped. */
+  overtake(other: ClockFile): void {
+    this.jump(Math.max(0, other.aheadMs - this.aheadMs) + 1);
+  }
+
   /** Sets the wall clock right. The monotonic one cannot go back. */
   correct(): void {
     this.aheadMs = 0;
