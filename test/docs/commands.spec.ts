@@ -17,7 +17,7 @@ const PROGRAM = buildProgram({
   streams: { out: process.stdout, error: process.stderr },
   exitCode: 0,
 });
-const EVERYWHERE = ['--json', '--help', '--version'];
+const EVERYWHERE = ['--help'];
 
 const BLOCK = /^ *```(?:sh|console)?\n(.*?)^ *```/gms;
 const IN_BLOCK = /(?:^|[$(|;] *|=\S+ |-- |npx |inside )gatehouse ([^\n]*)/gm;

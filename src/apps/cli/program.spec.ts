@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { CliError } from './cli-error.js';
 import { buildProgram } from './program.js';
 
 const PROGRAM = buildProgram({
@@ -24,4 +25,34 @@ describe(buildProgram, () => {
     const [, examples = ''] = helpOf(command).split('\nExamples:\n');
     expect(examples).toMatch(new RegExp(`^  \\$ .*\\b${name}\\b`));
   });
+
+  it.each(['--version', '-V', '--json', '--help'])(
+    'takes %s after an option as its text: an exit code of 0 would mean allowed',
+    async (text) => {
+      const args = ['ask', 'permission', '--tool', 'Bash', '--command', 'ls', '--title', text];
+      expect(await failureOf(args)).toBe('not-logged-in');
+    },
+  );
+
+  it.each(['--json notify ready', 'notify --json ready', 'notify ready --json'])(
+    'takes --json in `%s`',
+    async (words) => {
+      const args = [...words.split(' '), '--session', 's1'];
+      expect(await failureOf(args)).toBe('not-logged-in');
+    },
+  );
 });
+
+/** Runs a command of a user without a login. */
+async function failureOf(args: readonly string[]): Promise<string> {
+  const silent = { write: () => true };
+  const program = buildProgram({
+    environment: { XDG_CONFIG_HOME: '/nowhere' },
+    streams: { out: silent, error: silent },
+    exitCode: 0,
+  });
+  return program.parseAsync(args, { from: 'user' }).then(
+    () => 'none',
+    (error: unknown) => (error instanceof CliError ? error.facts.code : String(error)),
+  );
+}

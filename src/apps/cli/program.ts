@@ -72,6 +72,12 @@ Examples:
   $ gatehouse watch --json
 `;
 
+/** Each command has it, so that it can be anywhere among the options of one. */
+const JSON_OPTION = new Option(
+  '--json',
+  'print one JSON object a line, errors too (on standard error)',
+);
+
 export interface Shell {
   readonly environment: CliContext['environment'];
   readonly streams: Streams;
@@ -83,8 +89,9 @@ export function buildProgram(shell: Shell): Command {
   const program = new Command('gatehouse')
     .description('Runs a Gatehouse server, and uses one from the command line.')
     .version(readFullVersion(), '-V, --version', 'print the version')
-    .option('--json', 'print one JSON object a line, errors too (on standard error)')
-    .configureHelp({ showGlobalOptions: true })
+    .addOption(JSON_OPTION)
+    // Otherwise `--title --version` prints the version with exit code 0, which for `ask` means allowed.
+    .enablePositionalOptions()
     .configureOutput({
       writeOut: (text) => void shell.streams.out.write(text),
       writeErr: (text) => void shell.streams.error.write(text),
@@ -111,6 +118,7 @@ function register(parent: Command, spec: Spec, shell: Shell): void {
   }
   if ('commands' in spec) {
     spec.commands.forEach((one) => register(command, one, shell));
+    command.addOption(JSON_OPTION);
     showExamples(
       command,
       spec.commands.map(({ examples: [first] }) => first),
@@ -119,6 +127,7 @@ function register(parent: Command, spec: Spec, shell: Shell): void {
   }
   spec.args?.forEach((argument) => command.addArgument(toArgument(argument)));
   spec.options?.forEach((option) => command.addOption(toOption(option)));
+  command.addOption(JSON_OPTION);
   showExamples(command, spec.examples);
   command.action(() => run(command, spec, shell));
 }

@@ -20,12 +20,11 @@ interface Word {
 
 /** A script that completes subcommands, options and choices; other values complete to files. */
 export function completionScript(program: Command, shell: Shell): string {
-  return WRITERS[shell](placesOf(program, program.name(), program));
+  return WRITERS[shell](placesOf(program, program.name()));
 }
 
-function placesOf(command: Command, path: string, program: Command): Place[] {
-  const all = [...new Set([...command.options, ...program.options])];
-  const options = all.filter(({ long }) => long !== '--version' || command === program);
+function placesOf(command: Command, path: string): Place[] {
+  const { options } = command;
   const choices = command.registeredArguments.flatMap(({ argChoices = [] }) => argChoices);
   const place = {
     path,
@@ -38,7 +37,7 @@ function placesOf(command: Command, path: string, program: Command): Place[] {
       .filter((option) => option.required || option.optional)
       .map(({ long, argChoices = [] }) => ({ path: `${path}/${long}`, choices: argChoices })),
   };
-  const below = command.commands.flatMap((one) => placesOf(one, `${path}/${one.name()}`, program));
+  const below = command.commands.flatMap((one) => placesOf(one, `${path}/${one.name()}`));
   return [place, ...below];
 }
 
