@@ -114,6 +114,30 @@ describe('gatehouse notify resolve', () => {
     expect(hook.received).toHaveLength(1);
   });
 
+  it('drops nothing of another session that uses the same id', async () => {
+    const hook = await fixture.webhook('hook', (_request, count) => ({
+      status: count > 2 ? 204 : 503,
+    }));
+    const [, , , ...about] = REQUEST;
+    for (const session of ['s1', 's2']) {
+      await fixture.notify(
+        1,
+        'permission-request',
+        '--session',
+        session,
+        ...about,
+        '--request',
+        'r1',
+      );
+    }
+    const ofOne = ['--request', 'r1', '--session', 's1', '--no-background'];
+    await fixture.ok('notify', 'resolve', ...ofOne);
+    fixture.letTimePass();
+    await fixture.ok('notify', 'flush');
+    expect(hook.received).toHaveLength(3);
+    expect(hook.json).toMatchObject({ session: { sessionId: 's2' } });
+  });
+
   it('replaces the message that a webhook of Discord made', async () => {
     const discord = await DiscordWebhooks.start();
     try {

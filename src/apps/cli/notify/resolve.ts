@@ -26,7 +26,8 @@ export async function resolve(context: CliContext<ResolveOptions>): Promise<numb
   return withSenderSession(context, async (sender) => {
     const now = Date.now();
     // First, so that a process with one of its deliveries does not retry it.
-    await sender.spool.resolved.add(current.session.server, request, now);
+    const answered = { account: current.session, requestId: request, sessionId: session ?? null };
+    await sender.spool.resolved.add(answered, now);
     const isMeant = matcher(current, request, session);
     const { dropped, inProgress } = await dropWaiting(sender, isMeant);
     const ended = (await sender.spool.history.entries()).flatMap(({ entry, ending }) =>

@@ -11,6 +11,7 @@ import type {
   LastError,
   StoredDelivery,
 } from '../../../packages/notify/delivery/delivery.js';
+import { resolutionOf } from '../../../packages/notify/delivery/resolution.js';
 import { keyOf, targetKeyOf, type SpoolName } from './spool-name.js';
 
 /** More than any delivery that this sender plans. */
@@ -98,6 +99,19 @@ export function entryFor(
   }
   const { secrets, ...stored } = delivery;
   return { ...base, kind: 'delivery', delivery: stored, isSigned: secrets.length > 0 };
+}
+
+/**
+ * Returns the entry that replaces the shown message of an answered request; null where its target cannot.
+ * @param messageId of a chat message, by the answer to its delivery
+ */
+export function replacementFor(
+  { delivery: shown, ...entry }: DeliveryEntry,
+  now: number,
+  messageId?: string,
+): DeliveryEntry | null {
+  const delivery = resolutionOf(shown, now, undefined, messageId);
+  return delivery && { ...entry, id: delivery.id, delivery, attempts: 0, lastError: null };
 }
 
 export function receiptEntryFor(
