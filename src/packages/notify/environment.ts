@@ -32,6 +32,30 @@ export function privateHostsIn(
   return (environment[PRIVATE_HOSTS_VARIABLE] ?? '').split(/[\s,]+/).filter((one) => one !== '');
 }
 
+/** The variables of the command for the options of `ExpoSender`. */
+export const PUSH_SERVICE_VARIABLES = {
+  baseUrl: 'EXPO_BASE_URL',
+  accessToken: 'EXPO_ACCESS_TOKEN',
+} as const;
+
+type PushServiceOption = keyof typeof PUSH_SERVICE_VARIABLES;
+
+/** Returns the option that no request can use, and why; null where all are valid. */
+export function pushServiceProblem({
+  baseUrl,
+  accessToken,
+}: {
+  readonly [Option in PushServiceOption]?: string | undefined;
+}): { readonly option: PushServiceOption; readonly message: string } | null {
+  if (baseUrl !== undefined && !/^https?:\/\//i.test(URL.canParse(baseUrl) ? baseUrl : '')) {
+    const message = 'must be an address that starts with https:// or http://.';
+    return { option: 'baseUrl', message };
+  }
+  return accessToken === undefined || /^[\x21-\x7e]+$/.test(accessToken.trim())
+    ? null
+    : { option: 'accessToken', message: 'holds characters that no token has.' };
+}
+
 /** Returns true if the environment names a proxy for HTTP or HTTPS, in the variables that undici reads. */
 export function isProxyConfigured(): boolean {
   const { http_proxy, HTTP_PROXY, https_proxy, HTTPS_PROXY } = process.env;

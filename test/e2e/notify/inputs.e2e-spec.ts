@@ -54,6 +54,19 @@ describe('the input of notify', () => {
     expect(invalid.stderr).toContain('GATEHOUSE_PRIVATE_HOSTS: "192.168.0.0/99" is no host name');
   });
 
+  it.each([
+    ['EXPO_BASE_URL', 'exp.host'],
+    ['EXPO_BASE_URL', 'ftp://exp.host'],
+    ['EXPO_ACCESS_TOKEN', 'abc…'],
+  ])('refuses %s=%s, with which no push is sent', async (name, value) => {
+    const refused = await fixture.user.run(['notify', 'ready', '--session', 's1'], {
+      ...fixture.env,
+      [name]: value,
+    });
+    expect(refused).toMatchObject({ code: 78, stdout: '', stderr: expect.stringContaining(name) });
+    expect(refused.stderr).not.toContain(value);
+  });
+
   it('adds eight channels to one file simultaneously', async () => {
     const file = join(fixture.user.home, 'shared.json');
     const names = Array.from({ length: 8 }, (_, index) => `ch-${index}`);

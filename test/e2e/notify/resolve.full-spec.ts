@@ -2,6 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DiscordWebhooks } from '../../fakes/discord-webhooks.js';
 import { waitFor } from '../../helpers/wait.js';
+import type { ReceiverBehaviour } from '../../fakes/webhook-receiver.js';
 import { type Notifying, notifyInEachTest, type EventLine } from '../../fixtures/notify-fixture.js';
 
 const TOKEN = 'ExponentPushToken[resolve]';
@@ -96,6 +97,41 @@ describe('gatehouse notify resolve', () => {
     const { stdout } = await sending.exited;
     expect(stdout).toContain('The request was answered.');
     expect(hook.received).toHaveLength(1);
+  });
+
+  it('replaces a message that arrives after the answer', async () => {
+    let arrive: () => void = () => undefined;
+    const arrived = new Promise<void>((done) => (arrive = done));
+    const shown: unknown[] = [];
+    const behave: ReceiverBehaviour = async ({ rawBody }, count) => {
+      await (count === 1 ? arrived : undefined);
+      shown.push((JSON.parse(rawBody.toString()) as { title: string }).title);
+      return { status: 200 };
+    };
+    const ntfy = await fixture.webhook('ntfy', behave, '--preset', 'ntfy');
+    const sending = fixture.start('notify', ...REQUEST, '--request', 'r1', '--no-background');
+    await waitFor(
+      () => `${ntfy.received.length} received`,
+      () => ntfy.received.length === 1,
+    );
+    await resolve('r1');
+    arrive();
+    expect(await sending.exited).toMatchObject({ code: 0 });
+    expect(shown).toEqual(['Answered', 'Permission needed', 'Answered']);
+  });
+
+  it('replaces what a killed process may have sent', async () => {
+    const behave: ReceiverBehaviour = (_, count) => (count === 1 ? 'silence' : { status: 200 });
+    const ntfy = await fixture.webhook('ntfy', behave, '--preset', 'ntfy');
+    const sending = fixture.start('notify', ...REQUEST, '--request', 'r1', '--no-background');
+    await waitFor(
+      () => `${ntfy.received.length} received`,
+      () => ntfy.received.length === 1,
+    );
+    sending.child.kill('SIGKILL');
+    await sending.exited;
+    expect(await resolve('r1')).toMatchObject({ dropped: [expect.any(String)] });
+    expect(ntfy.json).toMatchObject({ title: 'Answered' });
   });
 
   it('suppresses its event when that is sent later, but not a newer event of that id', async () => {

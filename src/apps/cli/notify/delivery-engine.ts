@@ -5,8 +5,9 @@ import {
   NO_ANSWER,
   nextAttemptAt,
 } from '../../../packages/notify/delivery/attempt.js';
+import { unlessUnusable } from '../../../common/private-files.js';
 import type { AttemptResult, Delivery } from '../../../packages/notify/delivery/delivery.js';
-import type { DeliveryEntry, SpoolAccount } from '../spool/spool-entry.js';
+import { replacementFor, type DeliveryEntry, type SpoolAccount } from '../spool/spool-entry.js';
 import type { SpoolName } from '../spool/spool-name.js';
 import type { Spool, SpooledDelivery, TargetQueue } from '../spool/spool.js';
 import type { LazySenders } from '../spool/lazy-senders.js';
@@ -115,6 +116,7 @@ export class DeliveryEngine {
       const named = messageId === undefined ? {} : { messageId };
       await this.spool.end(claim, { state: 'sent', code: null, at, ...named }, attempts);
       await this.note(entry, { state: 'sent', attempts }, result);
+      await this.replaceIfAnswered(entry, messageId);
       return;
     }
     const { code, detail, isTemporary } = result;
@@ -129,6 +131,18 @@ export class DeliveryEngine {
     const why = isTooLate ? `${detail} ${TOO_LATE}` : detail;
     await this.spool.end(claim, { state, code, detail: why, at }, attempts);
     await this.note(entry, { state, attempts, code, detail }, result);
+  }
+
+  /** A request that was answered during the attempt: its message may have arrived after the replacement. */
+  private async replaceIfAnswered(entry: DeliveryEntry, messageId?: string): Promise<void> {
+    if (await this.spool.resolved.has(entry)) {
+      const shown = { ...entry, delivery: { ...entry.delivery, id: `${entry.id}-late` } };
+      const replacement = replacementFor(shown, Date.now(), messageId);
+      const added = await this.spool
+        .add(replacement === null ? [] : [replacement])
+        .catch(unlessUnusable);
+      await this.attempt(added?.claims ?? []);
+    }
   }
 
   private async drop(claim: SpooledDelivery, code: string, detail: string): Promise<void> {

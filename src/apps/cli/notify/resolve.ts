@@ -1,5 +1,4 @@
-import type { DeliveryEntry } from '../spool/spool-entry.js';
-import { resolutionOf } from '../../../packages/notify/delivery/resolution.js';
+import { replacementFor, type DeliveryEntry } from '../spool/spool-entry.js';
 import { requireSession, type CurrentSession } from '../account/current-session.js';
 import type { CliContext } from '../command.js';
 import { usageError } from '../cli-error.js';
@@ -30,14 +29,13 @@ export async function resolve(context: CliContext<ResolveOptions>): Promise<numb
     await sender.spool.resolved.add(answered, now);
     const isMeant = matcher(current, request, session);
     const { dropped, inProgress } = await dropWaiting(sender, isMeant);
-    const ended = (await sender.spool.history.entries()).flatMap(({ entry, ending }) =>
-      entry.kind === 'delivery' && ending.state === 'sent' && isMeant(entry)
-        ? [{ entry, messageId: ending.messageId }]
-        : [],
-    );
-    const entries = [...inProgress.map((entry) => ({ entry })), ...ended].flatMap((one) =>
-      replacing(one, now),
-    );
+    const replacements = inProgress.map((entry) => replacementFor(entry, now));
+    for (const { entry, ending } of await sender.spool.history.entries()) {
+      if (entry.kind === 'delivery' && ending.state === 'sent' && isMeant(entry)) {
+        replacements.push(replacementFor(entry, now, ending.messageId));
+      }
+    }
+    const entries = replacements.filter((entry) => entry !== null);
     const added = await sender.spool.add(entries);
     await sender.engine.attemptNow(added.claims);
     const lines = entries.flatMap(({ id }) => sender.lines.get(id) ?? []);
@@ -60,7 +58,7 @@ function matcher({ session }: CurrentSession, requestId: string, sessionId: stri
     (sessionId === undefined || delivery.sessionId === sessionId);
 }
 
-/** Deliveries in progress or with a failed attempt may have arrived, so they are replaced. */
+/** Deliveries in progress, of a killed process or with a failed attempt may have arrived, so they are replaced. */
 async function dropWaiting(
   { spool }: SenderSession,
   isMeant: (entry: DeliveryEntry) => boolean,
@@ -77,21 +75,9 @@ async function dropWaiting(
       await spool.end(claim, { state: 'dropped', code: 'resolved', detail, at: Date.now() });
       dropped.push(entry.id);
     }
-    if (claim === null || entry.attempts > 0) {
+    if (claim === null || name.claim !== null || entry.attempts > 0) {
       inProgress.push(entry);
     }
   }
   return { dropped, inProgress };
-}
-
-interface ShownEntry {
-  readonly entry: DeliveryEntry;
-  readonly messageId?: string | undefined;
-}
-
-function replacing({ entry, messageId }: ShownEntry, now: number): DeliveryEntry[] {
-  const delivery = resolutionOf(entry.delivery, now, undefined, messageId);
-  return delivery === null
-    ? []
-    : [{ ...entry, id: delivery.id, delivery, attempts: 0, lastError: null }];
 }

@@ -5,7 +5,7 @@ import type { SpoolAccount } from '../spool/spool-entry.js';
 import { keyOf } from '../spool/spool-name.js';
 import { Spool, spoolDirectory, type SpooledEvents } from '../spool/spool.js';
 import { PRIVATE_HOSTS_VARIABLE, privateHostsIn } from '../../../packages/notify/environment.js';
-import { LazySenders } from '../spool/lazy-senders.js';
+import { LazySenders, pushServiceOptions } from '../spool/lazy-senders.js';
 import { deliver } from '../../../packages/notify/notify.js';
 import type { CliContext } from '../command.js';
 import { CliError, EXIT } from '../cli-error.js';
@@ -23,6 +23,7 @@ export async function withSenderSession<Result>(
   if (privateHostsIn(context.environment).length > 0) {
     await readPermittedHosts(context.environment);
   }
+  pushServiceOptions(context.environment);
   const sender = new SenderSession(context);
   try {
     return await work(sender);

@@ -1,5 +1,23 @@
 import type { Senders } from '../../../packages/notify/delivery/attempt.js';
-import { privateHostsIn } from '../../../packages/notify/environment.js';
+import {
+  privateHostsIn,
+  PUSH_SERVICE_VARIABLES,
+  pushServiceProblem,
+} from '../../../packages/notify/environment.js';
+import { CliError, EXIT } from '../cli-error.js';
+
+/** @throws CliError (configuration) for a variable that no request can use */
+export function pushServiceOptions(environment: Readonly<Record<string, string | undefined>>) {
+  const baseUrl = environment[PUSH_SERVICE_VARIABLES.baseUrl];
+  const accessToken = environment[PUSH_SERVICE_VARIABLES.accessToken];
+  const options = { ...(baseUrl && { baseUrl }), ...(accessToken && { accessToken }) };
+  const problem = pushServiceProblem(options);
+  if (problem !== null) {
+    const message = `${PUSH_SERVICE_VARIABLES[problem.option]} ${problem.message}`;
+    throw new CliError(message, { exitCode: EXIT.configuration, code: 'configuration' });
+  }
+  return options;
+}
 
 interface Sender {
   readonly close: () => unknown;
@@ -13,9 +31,9 @@ export class LazySenders {
   private readonly others: Senders = this.sendersFor(false);
 
   readonly expo = this.once(async () => {
-    const { EXPO_BASE_URL: baseUrl, EXPO_ACCESS_TOKEN: accessToken } = this.environment;
+    const options = pushServiceOptions(this.environment);
     const { ExpoSender } = await import('../../../packages/notify/push/expo.sender.js');
-    return new ExpoSender({ ...(baseUrl && { baseUrl }), ...(accessToken && { accessToken }) });
+    return new ExpoSender(options);
   });
 
   /** @param denyPrivate true = no entry reaches hosts outside the public internet */

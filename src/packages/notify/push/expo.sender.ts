@@ -2,6 +2,7 @@ import { Expo, type ExpoPushMessage } from 'expo-server-sdk';
 import { buildConnector, EnvHttpProxyAgent, type Dispatcher } from 'undici';
 import { batchesOf } from '../delivery/attempt.js';
 import { genericDelivery, type AttemptResult, type PushDelivery } from '../delivery/delivery.js';
+import { pushServiceProblem } from '../environment.js';
 import { throughProxy } from '../webhook/guarded-post.js';
 import { poolWithoutContinue } from '../webhook/interim-responses.js';
 import { limitAnswers } from './limited-answers.js';
@@ -37,8 +38,13 @@ export class ExpoSender {
   private readonly agent: EnvHttpProxyAgent;
   private readonly now: () => number;
 
+  /** @throws TypeError for an address, and for an access token, that no request can use */
   constructor(options: ExpoSenderOptions = {}) {
     const { accessToken, baseUrl, timeoutMs = TIMEOUT_MS } = options;
+    const problem = pushServiceProblem(options);
+    if (problem !== null) {
+      throw new TypeError(`"${problem.option}" ${problem.message}`);
+    }
     this.now = options.now ?? Date.now;
     this.agent = new EnvHttpProxyAgent({
       ...throughProxy(timeoutMs),
