@@ -9,7 +9,7 @@ import {
 } from '../../../common/private-files.js';
 import { genericDelivery } from '../../../packages/notify/delivery/delivery.js';
 import { batchesOf } from '../../../packages/notify/delivery/attempt.js';
-import { EVENTS_TARGET, RECEIPT_TARGET, type ReceiptEntry } from '../spool/spool-entry.js';
+import { RECEIPT_TARGET, type ReceiptEntry } from '../spool/spool-entry.js';
 import { hasEnded, ownerOfThisProcess } from '../spool/spool-name.js';
 import { spoolDirectory, type Claim, type Spool } from '../spool/spool.js';
 import { maskedToken } from '../../../packages/notify/push/push-message.js';
@@ -20,7 +20,7 @@ import {
 } from '../../../packages/notify/push/push-results.js';
 import type { CliContext } from '../command.js';
 import { EXIT } from '../cli-error.js';
-import { describeLine, exitCodeOf, type ReportLine } from './report.js';
+import { describeLine, exitCodeOf, type LineResult, type ReportLine } from './report.js';
 import { withSenderSession, type SenderOptions, type SenderSession } from './sender-session.js';
 
 /** Attempts the due deliveries; with --wait, runs until the spool is empty. */
@@ -28,24 +28,22 @@ export async function flush(
   context: CliContext<SenderOptions & { readonly wait?: boolean }>,
 ): Promise<number> {
   return withSenderSession(context, async (sender) => {
+    let unplanned: readonly LineResult[] = [];
     if (context.options.wait === true) {
       do {
         await runAsFlusher(context, () => sender.drain());
         // Another command may have seen the mark of this process and started no other.
       } while ((await sender.spool.nextRoundAt()) !== null);
     } else {
-      await sender.planWaiting(false);
+      unplanned = await sender.planWaiting(false);
       await sender.engine.round();
     }
     await readReceipts(sender);
     const tried = [...sender.lines.values()];
-    const waiting = await countWaiting(
-      sender,
-      (target) => target !== RECEIPT_TARGET && target !== EVENTS_TARGET,
-    );
+    const waiting = await countWaiting(sender, (target) => target !== RECEIPT_TARGET);
     const text = [...tried.map(describeLine), `${tried.length} tried, ${waiting} waiting.`];
     context.output.result({ tried, waiting }, text.join('\n'));
-    return exitCodeOf(tried);
+    return exitCodeOf([...tried, ...unplanned]);
   });
 }
 

@@ -24,6 +24,9 @@ export interface ReportLine {
   readonly nextAt?: number;
 }
 
+/** The part of a line that decides the exit code. */
+export type LineResult = Pick<ReportLine, 'state' | 'code'>;
+
 export function lineOfOutcome(outcome: Outcome): ReportLine {
   const { state, deliveryId } = outcome;
   const base = { target: masked(outcome.target), deliveryId, state };
@@ -84,7 +87,7 @@ export function describeLine({ target, state, ...line }: ReportLine): string {
  * Returns 1 if a target failed, 3 or 4 if the settings were unreadable for lack of a login or
  * server.
  */
-export function exitCodeOf(lines: readonly ReportLine[]): number {
+export function exitCodeOf(lines: readonly LineResult[]): number {
   const codes = lines.map(({ code }) => code);
   if (codes.includes('server-unreachable')) {
     return EXIT.unreachable;

@@ -10,7 +10,7 @@ import { deliver } from '../../../packages/notify/notify.js';
 import type { CliContext } from '../command.js';
 import { CliError, EXIT } from '../cli-error.js';
 import { AnswerDirectives, DeliveryEngine } from './delivery-engine.js';
-import { lineOfDelivery, lineOfOutcome } from './report.js';
+import { lineOfDelivery, lineOfOutcome, type LineResult } from './report.js';
 import { receiversFile, SpoolAccounts, unreadable, type SenderOptions } from './spool-accounts.js';
 import { planAnnouncement } from '../receivers/new-receivers.js';
 
@@ -70,8 +70,9 @@ export class SenderSession {
     this.lines = this.engine.lines;
   }
 
-  /** Replaces waiting events with their deliveries. */
-  async planWaiting(isDueOnly: boolean): Promise<void> {
+  /** Replaces waiting events with their deliveries. @returns a result for each that still waits */
+  async planWaiting(isDueOnly: boolean): Promise<readonly LineResult[]> {
+    const unplanned: LineResult[] = [];
     this.accounts.clear();
     for await (const claim of this.spool.claimEvents(isDueOnly)) {
       try {
@@ -83,8 +84,10 @@ export class SenderSession {
         // The settings or the login may become valid before the event expires.
         this.context.output.note(error instanceof Error ? error.message : String(error));
         await this.putBackEvents(claim, error);
+        unplanned.push({ state: 'waiting', code: unreadable(error).code });
       }
     }
+    return unplanned;
   }
 
   /** Announces devices that none of the person's devices confirmed, next to the deliveries. */
