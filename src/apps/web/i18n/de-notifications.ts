@@ -5,16 +5,18 @@ export const deNotifications: typeof notificationMessages = {
 
   push: {
     title: 'Push-Benachrichtigungen',
-    lead: 'Coding-Agenten auf Ihren Computern benachrichtigen Ihre Telefone und Browser. Webhooks haben eigene Schalter.',
+    lead: 'Was Coding-Agenten auf Ihren Computern an Ihre Telefone und Browser senden. Webhooks haben eigene Schalter.',
     enabled: 'Push-Benachrichtigungen senden',
-    when: 'Benachrichtigen bei',
+    when: 'Bei diesen Ereignissen benachrichtigen',
     shows: 'Was sie zeigen',
     message: 'Die letzte Nachricht des Agenten',
     messageHint: 'Aus: ein allgemeiner Satz.',
     previews: 'Worum eine Anfrage bittet',
     previewsHint: 'Der Befehl, die Datei oder die Frage. Aus: ein allgemeiner Satz.',
-    previewsOn: 'Ihre Computer senden es, außer mit CLIENT_PUBLIC_REQUEST_PREVIEWS=0.',
-    previewsOff: 'Ihre Computer senden es nur mit CLIENT_PUBLIC_REQUEST_PREVIEWS=1.',
+    previewsOn:
+      'Ein Computer sendet es, sofern es dort nicht ausgeschaltet ist; „gatehouse notify doctor“ prüft das.',
+    previewsOff:
+      'Ein Computer sendet es nur, wenn es dort eingeschaltet ist; „gatehouse notify doctor“ prüft das.',
     foreground: 'Während die App offen ist',
     foregroundChoices: {
       full: 'Anzeigen, mit Ton',
@@ -36,8 +38,11 @@ export const deNotifications: typeof notificationMessages = {
 
   browser: {
     title: 'Dieser Browser',
-    lead: 'Benachrichtigt Sie ohne App, auch wenn diese Seite geschlossen ist.',
+    lead: 'Zeigt Benachrichtigungen ohne App, auch wenn diese Seite geschlossen ist.',
     isOn: 'Dieser Browser zeigt Ihre Benachrichtigungen',
+    isOff: 'In diesem Browser derzeit nicht möglich',
+    nothingSent: 'Push-Benachrichtigungen sind aus, daher kommt hier nichts an',
+    turnOff: 'Um sie hier auszuschalten, entfernen Sie diesen Browser unter',
     previews: 'Auf diesem Gerät zeigen, worum eine Anfrage bittet',
     previewsHint:
       'Aus: In diesem Browser ein allgemeiner Satz, gleich was die anderen Schalter sagen.',
@@ -49,7 +54,8 @@ export const deNotifications: typeof notificationMessages = {
       'Dieser Browser kann keine Benachrichtigungen empfangen. Verwenden Sie einen anderen Browser, eine App oder einen Webhook.',
     homeScreen:
       'Ein iPhone oder iPad zeigt Benachrichtigungen nur von Seiten auf dem Home-Bildschirm: Wählen Sie im Teilen-Menü „Zum Home-Bildschirm“, und öffnen Sie diese Seite von dort.',
-    blocked: 'Benachrichtigungen dieser Seite sind in den Einstellungen dieses Browsers gesperrt.',
+    blocked:
+      'Dieser Browser sperrt Benachrichtigungen dieser Seite. Erlauben Sie sie in seinen Einstellungen für diese Website, oft neben der Adresse, und laden Sie die Seite neu.',
     development:
       'Dies ist ein Entwicklungsstand, der sich nicht für Benachrichtigungen registriert.',
   },

@@ -298,7 +298,8 @@ export const de: Messages = {
       'Diese Adresse ist nicht verwendbar. Sie beginnt mit https:// oder http://, enthält weder Benutzernamen noch Passwort und nennt bei ntfy das Thema.',
     channelGone: 'Dieser Webhook wurde inzwischen entfernt.',
     channelForm: 'Die Webhooks sind in einer Form gespeichert, die diese Seite nicht lesen kann.',
-    pushDenied: 'Ohne Ihre Erlaubnis zeigt dieser Browser keine Benachrichtigungen.',
+    pushDenied:
+      'Benachrichtigungen brauchen Ihre Erlaubnis. Geben Sie sie, wenn dieser Browser fragt, oder in seinen Einstellungen für diese Website.',
     pushAddress: 'Der Push-Dienst dieses Browsers gab keine verwendbare Adresse.',
     pushService: 'Der Push-Dienst dieses Browsers ist nicht erreichbar.',
     unreachable:

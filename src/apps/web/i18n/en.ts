@@ -297,7 +297,8 @@ export const en = {
       'This address cannot be used. It must start with https:// or http://, contain no user name or password, and name the topic for ntfy.',
     channelGone: 'This webhook was removed in the meantime.',
     channelForm: 'The webhooks are stored in a form that this page cannot read.',
-    pushDenied: 'Without your permission this browser shows no notifications.',
+    pushDenied:
+      'Notifications need your permission. Allow them when this browser asks, or in its settings for this site.',
     pushAddress: 'The push service of this browser gave no address that can be used.',
     pushService: 'The push service of this browser cannot be reached.',
     unreachable: 'The server does not answer. Check your connection and try again.',

@@ -6,16 +6,18 @@ export const notificationMessages = {
 
   push: {
     title: 'Push notifications',
-    lead: 'Coding agents on your computers notify your phones and browsers. Webhooks have switches of their own.',
+    lead: 'What coding agents on your computers send to your phones and browsers. Webhooks have switches of their own.',
     enabled: 'Send push notifications',
-    when: 'Notify me of',
+    when: 'Notify me of these events',
     shows: 'What they show',
     message: 'The last message of the agent',
     messageHint: 'Off: “The turn is finished. It is waiting for you.”',
     previews: 'What a request asks for',
     previewsHint: 'The command, the file or the question. Off: a general sentence.',
-    previewsOn: 'Your computers send it, except with CLIENT_PUBLIC_REQUEST_PREVIEWS=0.',
-    previewsOff: 'Your computers send it only with CLIENT_PUBLIC_REQUEST_PREVIEWS=1.',
+    previewsOn:
+      'A computer sends it unless it is set up not to; “gatehouse notify doctor” checks that.',
+    previewsOff:
+      'A computer sends it only if it is set up to; “gatehouse notify doctor” checks that.',
     foreground: 'While the app is open',
     foregroundChoices: {
       full: 'Show them, with sound',
@@ -37,8 +39,11 @@ export const notificationMessages = {
 
   browser: {
     title: 'This browser',
-    lead: 'Notifies you without any app, also while this page is closed.',
+    lead: 'Shows notifications without an app, also while this page is closed.',
     isOn: 'This browser shows your notifications',
+    isOff: 'Not possible in this browser now',
+    nothingSent: 'Push notifications are off, so none arrive here',
+    turnOff: 'To turn them off here, remove this browser under',
     previews: 'Show on this device what a request asks for',
     previewsHint: 'Off: a general sentence in this browser, whatever the other switches say.',
     turnOn: 'Turn on in this browser',
@@ -49,7 +54,8 @@ export const notificationMessages = {
       'This browser cannot receive notifications. Use another browser, an app or a webhook.',
     homeScreen:
       'An iPhone or iPad shows notifications only of pages on its Home Screen: choose “Add to Home Screen” in the Share menu, and open this page from there.',
-    blocked: 'Notifications of this page are blocked in the settings of this browser.',
+    blocked:
+      'This browser blocks notifications of this page. Allow them in its settings for this site, often next to the address, and reload the page.',
     development: 'This is a development build, which does not register for notifications.',
   },
 

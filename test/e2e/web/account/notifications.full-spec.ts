@@ -361,7 +361,7 @@ inChromium('/app/#notifications', () => {
       await dialog().getByText(`gatehouse channels test c${index} --topic user`).waitFor();
       const generic = await dialog().locator('pre').first().innerText();
       expect(JSON.parse(generic)).toMatchObject({ request: { toolDetails: null } });
-      await sees('Your computers send it only with');
+      await sees('A computer sends it only if it is set up to');
       await dialog().getByLabel('From a sender that shows what a request asks for').check();
       await dialog().getByText('CLIENT_PUBLIC_REQUEST_PREVIEWS=1 gatehouse channels').waitFor();
       const listings = await dialog().locator('pre').allInnerTexts();

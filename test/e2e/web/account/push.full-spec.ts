@@ -287,6 +287,17 @@ const canClick = hasChromium() && hasDbus();
     expect((await requestNotification('Shown here')).body).toContain('npm test');
   });
 
+  it('reports in this browser that the account sends none, and how to turn them off here alone', async () => {
+    await registerBrowser(await signUp());
+    await sees('This browser shows your notifications');
+    await visitor.page.getByRole('switch', { name: 'Send push notifications' }).click();
+    await sees('Push notifications are off, so none arrive here');
+    expect(await visitor.text()).not.toMatch(/This browser (now )?shows your notifications/);
+    const browser = visitor.page.getByRole('region', { name: 'This browser' });
+    await browser.getByRole('link', { name: 'Devices and sessions' }).click();
+    await visitor.page.getByRole('button', { name: 'Remove: My browser' }).waitFor();
+  });
+
   it('shows a generic notification when the data is not a message', async () => {
     const key = await signUp();
     await registerBrowser(key);

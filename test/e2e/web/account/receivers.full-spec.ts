@@ -57,6 +57,18 @@ inChromium('devices that show text', () => {
     await sees(visitor, 'The ticked devices now show text.');
   };
 
+  it('shows this browser before them, with the next step where it blocks notifications', async () => {
+    const { visitor } = await setUp('ExponentPushToken[phone-one]');
+    // The shell of Chromium blocks them.
+    await sees(visitor, 'Allow them in its settings for this site');
+    await sees(visitor, 'Devices that show text');
+    const headings = await visitor.page.getByRole('heading', { level: 2 }).allInnerTexts();
+    expect(headings).toEqual([
+      ...['This browser', 'Push notifications', 'Devices that show text', 'Webhooks'],
+    ]);
+    expect(await visitor.text()).not.toContain('CLIENT_PUBLIC');
+  });
+
   it('confirms those that the person ticks, names the others, and says why', async () => {
     const { visitor, add, confirmed } = await setUp('My phone', 'Attacker');
     await sees(visitor, 'No device is confirmed yet');

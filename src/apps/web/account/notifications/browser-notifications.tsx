@@ -3,6 +3,7 @@ import { browserName, shownName, storedName } from '../../browser-name.js';
 import { submitting, TextField, textOf } from '../../ui/fields.js';
 import { Icon } from '../../ui/icon.js';
 import { done, NoticeLine, useNotedAction } from '../../ui/notice.js';
+import { t } from '../../i18n/messages.js';
 import { notificationMessages } from '../../i18n/notification-messages.js';
 import { ShowTest } from '../devices/test-receiver.js';
 import type { SectionProps } from '../use-account.js';
@@ -29,22 +30,35 @@ export function BrowserNotifications({ account, own, ...props }: BrowserProps) {
   const reason = unavailableReason();
   return (
     <Section id="this-browser" title={browser.title} lead={browser.lead}>
-      {isOn && <Registered />}
+      {isOn && <Registered isSent={props.preferences.push.enabled} />}
       {!isOn && reason === null && <RegistrationForm {...props} />}
-      {!isOn && reason !== null && <p class="quiet">{browser[reason]}</p>}
+      {!isOn && reason !== null && (
+        <>
+          <Badge tone="caution" icon="alert" text={browser.isOff} />
+          <p>{browser[reason]}</p>
+        </>
+      )}
     </Section>
   );
 }
 
-function Registered() {
+/** @param isSent false where the account sends no push notifications */
+function Registered({ isSent }: { readonly isSent: boolean }) {
   const { browser } = notificationMessages;
   return (
     <>
-      <Badge tone="good" icon="check" text={browser.isOn} />
+      {isSent ? (
+        <Badge tone="good" icon="check" text={browser.isOn} />
+      ) : (
+        <Badge tone="caution" icon="alert" text={browser.nothingSent} />
+      )}
       <PreviewsHere />
       <ShowTest />
       <p class="hint">{browser.wholeWay}</p>
       <Listing text="gatehouse notify doctor" label={browser.wholeWay} />
+      <p class="hint">
+        {browser.turnOff} <a href="#devices">{t.nav.devices}</a>.
+      </p>
     </>
   );
 }

@@ -19,8 +19,8 @@ export function OpenedSettings(props: OpenedSettingsProps) {
   const part = { preferences: readPreferences(fields), ...actions };
   return (
     <>
-      <PushPreferences {...part} />
       <BrowserNotifications account={account} own={own} {...part} />
+      <PushPreferences {...part} />
       <ConfirmedReceivers {...props} />
       <Webhooks {...part} />
     </>

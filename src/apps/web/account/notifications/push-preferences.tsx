@@ -22,11 +22,14 @@ interface Fields extends Pick<PartProps, 'preferences'> {
   readonly set: (name: string) => (value: boolean | string) => void;
 }
 
-export function PushPreferences({ preferences, settings, endSession }: PartProps) {
+export function PushPreferences({ preferences, settings, notify, endSession }: PartProps) {
   const { notice, isBusy, run } = useNotedAction(endSession);
   const { push } = notificationMessages;
-  const set: Fields['set'] = (name) => (value) =>
+  const set: Fields['set'] = (name) => (value) => {
+    // A notice of an earlier action could contradict the change.
+    notify(null);
     run(() => settings.change((fields) => changePreferences(fields, { [name]: value })));
+  };
   const fields = { preferences, isBusy, set };
   return (
     <Section id="push" title={push.title} lead={push.lead}>

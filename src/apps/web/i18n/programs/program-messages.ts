@@ -17,7 +17,7 @@ export const programMessages = {
     until: (date: string) => `Until ${date}, or until you end it under Devices and sessions.`,
     allow: 'Allow',
     cancel: 'Cancel',
-    leaving: 'You are returned to the program. You can close this page then.',
+    leaving: 'You are taken back to the program. Afterwards you can close this page.',
     again: 'Sign in again',
     againHint: 'To allow a program you need a sign-in of the last 15 minutes.',
     toAccount: 'To your account',
