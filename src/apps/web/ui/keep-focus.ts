@@ -1,6 +1,6 @@
 /**
- * Returns the focus that a button loses while it is disabled, or when its row is removed: to the
- * button, or to the heading of its section. A person with a keyboard would start at the top again.
+ * Returns the focus that a button loses while it is disabled, or when it is removed: to the button, or to
+ * the heading of its section or of the page. A person with a keyboard would start at the top again.
  */
 export function keepFocus(root: HTMLElement): void {
   let last: HTMLElement | null = null;
@@ -20,7 +20,8 @@ export function keepFocus(root: HTMLElement): void {
       last.focus();
       return;
     }
-    const heading = section?.isConnected ? section.querySelector<HTMLElement>('h1, h2') : null;
+    const headings = section?.isConnected ? section.querySelectorAll<HTMLElement>('h1, h2') : [];
+    const heading = headings[0] ?? root.querySelector<HTMLElement>('h1');
     if (heading !== null) {
       heading.tabIndex = -1;
       heading.focus();

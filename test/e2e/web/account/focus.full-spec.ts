@@ -111,6 +111,14 @@ inChromium('the keyboard focus on the account page', () => {
     await focused('h2', 'Webhooks');
   });
 
+  it('goes to the heading of what replaces a button', async () => {
+    visitor = await visit(`${server.url}/app`);
+    await press('Use another device');
+    await focused('h1', 'Use another device');
+    await press('Cancel');
+    await focused('h1', 'Sign in to');
+  });
+
   /** Presses the key until the focus leaves the page. @returns the names on the way */
   async function walk(key: 'Tab' | 'Shift+Tab'): Promise<readonly string[]> {
     const names: string[] = [];

@@ -73,7 +73,7 @@ inChromium('a request of a program on the account page', () => {
     await visitor.press('Create an account');
     await visitor.page.getByLabel('I saved the key').check();
     await visitor.press('Create the account');
-    await sees(visitor, 'Allow Inspector?');
+    await visitor.page.locator('h1:focus', { hasText: 'Allow Inspector?' }).waitFor();
     await sees(visitor, 'a program on this computer');
     await screenshots.check(visitor, 'consent');
     const token = await tokenOf(visitor);

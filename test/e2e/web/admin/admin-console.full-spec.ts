@@ -83,6 +83,7 @@ inChromium('the console for administrators', () => {
     await sees(visitor, 'The sign-in method Device key is allowed.');
     await act(visitor, 'Disable…', 'Disable the account', 'left the company');
     await sees(visitor, 'The account is disabled.');
+    await visitor.page.locator('button:focus', { hasText: 'Enable…' }).waitFor();
     await sees(visitor, 'Refused: an administrator disabled this account');
 
     const { code, stderr } = await watch.exited;

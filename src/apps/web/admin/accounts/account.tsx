@@ -158,7 +158,8 @@ function Actions({ account: { id, state, identities }, ...result }: AccountProps
     <section class="acts" aria-label={acts.label}>
       {offered.map((act) => (
         <ActionButton
-          key={act}
+          // The focus stays with the button that replaces the used one.
+          key={act === 'enable' ? 'disable' : act}
           textsOf={() => texts.acts[act]}
           isDanger={act === 'disable'}
           run={(reason) => client.act(id, act, reason)}
