@@ -318,7 +318,7 @@ inChromium('the account page, with a device key', () => {
     await seesSignIn(german);
   });
 
-  it('prints the key and nothing else', async () => {
+  it('prints the key and nothing else, also on half a page', async () => {
     const { page } = visitor;
     await visitor.press('Create an account');
     const key = await page.getByLabel('Your new device key').inputValue();
@@ -334,6 +334,8 @@ inChromium('the account page, with a device key', () => {
     expect(await page.locator('.sheet .mark').isVisible()).toBe(true);
     const width = await page.locator('.sheet').evaluate((sheet) => sheet.clientWidth);
     expect(width).toBeGreaterThan((page.viewportSize()?.width ?? 0) - 50);
+    const sheet = (await page.pdf({ format: 'A5' })).toString('latin1');
+    expect(sheet.match(/\/Type ?\/Page\b/g)).toHaveLength(1);
     await page.emulateMedia({ media: 'screen' });
   });
 
