@@ -84,6 +84,19 @@ describe('gatehouse notify, while the server is unavailable', () => {
     expect(receiver.received).toHaveLength(1);
   });
 
+  it('does not take a local settings file for the settings of the account', async () => {
+    await fixture.registerToken(TOKEN);
+    await fixture.ok('preferences', 'set', 'pushEnabled=off');
+    const file = join(fixture.user.home, 'settings.json');
+    await writeFile(file, '{}');
+    await fixture.notify(0, ...READY, '--settings-file', file);
+    serverGoesAway();
+    expect(await fixture.run('notify', ...READY, '--no-background')).toMatchObject({ code: 4 });
+    expect(fixture.push.accepted).toHaveLength(1);
+    await fixture.notify(0, ...READY, '--settings-file', file);
+    expect(fixture.push.accepted).toHaveLength(2);
+  });
+
   it('loses no event when the command is killed while it waits for the settings', async () => {
     const receiver = await fixture.webhook('hook');
     const silent = await WebhookReceiver.start(() => 'silence');

@@ -49,7 +49,8 @@ interface Snapshot {
   readonly v: 1;
   /** Unix milliseconds. */
   readonly at: number;
-  readonly settings: StoredSettings;
+  /** null = only a local settings file was read. */
+  readonly settings: StoredSettings | null;
   readonly tokens: readonly SavedPushToken[];
 }
 
@@ -131,11 +132,12 @@ export class SpoolAccounts {
       return { context, current, preferences: readPreferences(document.fields), tokens };
     } catch (error) {
       const snapshot = isUnavailable(error) ? await this.load(name) : null;
-      if (snapshot === null) {
+      if (snapshot === null || (snapshot.settings === null && name.settingsFile === null)) {
         throw error;
       }
       const { settings, tokens } = snapshot;
-      const { fields } = await readSettings(context, current, false, settings).catch(
+      const known = settings ?? undefined;
+      const { fields } = await readSettings(context, current, false, known).catch(
         (refusal: unknown) => {
           // This computer has seen newer settings since: the events wait for the server.
           throw isRefused(refusal) ? error : refusal;
@@ -160,8 +162,10 @@ export class SpoolAccounts {
     tokens: readonly SavedPushToken[],
   ): Promise<void> {
     const before = stored === null ? await this.load(name) : null;
-    const settings = stored ?? before?.settings ?? { content: null, version: 0 };
-    const snapshot: Snapshot = { v: 1, at: Date.now(), settings, tokens };
+    const settings = stored ?? before?.settings ?? null;
+    // A local settings file does not make older settings of the server newer.
+    const at = before?.settings ? before.at : Date.now();
+    const snapshot: Snapshot = { v: 1, at, settings, tokens };
     const file = snapshotFile(this.context, name);
     await makePrivateDirectory(snapshotDirectory(this.context))
       .then(() => writePrivateFile(file, JSON.stringify(snapshot), false))
@@ -173,7 +177,7 @@ export class SpoolAccounts {
     const isOne =
       isRecord(value) &&
       value['v'] === 1 &&
-      isRecord(value['settings']) &&
+      (value['settings'] === null || isRecord(value['settings'])) &&
       Array.isArray(value['tokens']) &&
       Number(value['at']) > Date.now() - SNAPSHOT_COUNTS_FOR_MS;
     return isOne ? (value as unknown as Snapshot) : null;
