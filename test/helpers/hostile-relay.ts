@@ -5,6 +5,8 @@ type Json = Record<string, unknown>;
 interface Rule {
   /** Matches the method, a space, and the path. */
   readonly call: RegExp;
+  /** Answers the call itself, without a body of the server. */
+  readonly status?: number;
   readonly send?: (body: Json) => Json;
   readonly answer?: (answer: Json, request: LocalRequest) => Json | Promise<Json>;
 }
@@ -48,6 +50,10 @@ export class HostileRelay {
     this.received.push(request);
     const { method, url, headers, body } = request;
     const rules = this.rules.filter(({ call }) => call.test(nameOf(request)));
+    const { status: own } = rules.find(({ status }) => status !== undefined) ?? {};
+    if (own !== undefined) {
+      return { status: own, json: {} };
+    }
     const sent = rules.reduce((json, { send }) => send?.(json) ?? json, parse(body));
     const { authorization, 'content-type': type } = headers;
     const response = await fetch(new URL(url.pathname + url.search, this.target), {

@@ -7,6 +7,7 @@ import { EVENTS_TARGET } from '../../../src/apps/cli/spool/spool-entry.js';
 import { parseSpoolName } from '../../../src/apps/cli/spool/spool-name.js';
 import { WebhookReceiver } from '../../fakes/webhook-receiver.js';
 import { CLI } from '../../fixtures/programs/cli-fixture.js';
+import { HostileRelay } from '../../helpers/hostile-relay.js';
 import { TcpProxy } from '../../helpers/tcp-proxy.js';
 import { waitFor } from '../../helpers/wait.js';
 import { Notifying, startPlainServer, type EventLine } from '../../fixtures/notify-fixture.js';
@@ -82,6 +83,21 @@ describe('gatehouse notify, while the server is unavailable', () => {
     expect(pendingEvents()).toEqual([]);
     await fixture.notify(0, ...READY, '--id', 'e1');
     expect(receiver.received).toHaveLength(1);
+  });
+
+  it('keeps the event where a proxy answers 404 in place of the settings', async () => {
+    const relay = await HostileRelay.start(server);
+    const behind = await Notifying.start({ ...server, url: relay.url });
+    await behind.registerToken(TOKEN);
+    await behind.ok('preferences', 'set', 'pushEnabled=off');
+    relay.change({ call: /^GET \/v2\/account\/settings$/, status: 404 });
+    const away = await behind.run('notify', ...READY, '--no-background');
+    relay.change();
+    const { stdout } = await behind.run('notify', 'flush');
+    await Promise.all([behind.stop(), relay.close()]);
+    expect(away).toMatchObject({ code: 1, stderr: expect.stringContaining('The events are kept') });
+    expect(stdout).toBe('0 tried, 0 waiting.\n');
+    expect(behind.push.accepted).toEqual([]);
   });
 
   it('does not take a local settings file for the settings of the account', async () => {

@@ -145,8 +145,19 @@ class ServerSettings {
 
   async read(): Promise<StoredSettings> {
     const { settings } = this.current.client;
-    this.last = this.known ?? (await settings.read().catch(emptyForOlderServers));
+    this.last =
+      this.known ?? (await settings.read().catch((error: unknown) => this.emptyIfOlder(error)));
     return this.last;
+  }
+
+  /** Only an older server has no settings: a proxy that answers 404 would disable what is chosen. */
+  private async emptyIfOlder(error: unknown): Promise<StoredSettings> {
+    const { session, store } = this.current;
+    const isMissing = error instanceof GatehouseProblem && error.status === 404;
+    if (isMissing && (await store.isOlderServer(session.server))) {
+      return { content: null, version: 0 };
+    }
+    throw error;
   }
 
   write: SettingsClient['settings']['write'] = (content, version) =>
@@ -250,11 +261,4 @@ export function isUnreadable(error: unknown): error is CliError {
 /** The person has to confirm the settings on this computer first. */
 export function isRefused(error: unknown): error is CliError {
   return error instanceof CliError && error.facts.code === REFUSED;
-}
-
-function emptyForOlderServers(error: unknown): { content: null; version: number } {
-  if (error instanceof GatehouseProblem && error.status === 404) {
-    return { content: null, version: 0 };
-  }
-  throw error;
 }
