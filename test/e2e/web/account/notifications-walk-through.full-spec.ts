@@ -86,6 +86,12 @@ interface EventLine {
     }
   }
 
+  /** Scrolls a section of the page up to the bar at its top. */
+  async function scrollTo({ page }: Visitor, section: string): Promise<void> {
+    const box = await page.getByRole('region', { name: section }).boundingBox();
+    await page.evaluate(`scrollBy(0, ${(box?.y ?? 0) - 80})`);
+  }
+
   async function approve(link: string, key: string, name?: string): Promise<void> {
     const { page } = first;
     await page.goto(link);
@@ -163,7 +169,7 @@ interface EventLine {
       desktop.notifications.some(({ title }) => title === 'Gatehouse test'),
     );
     await sees(second, 'A test notification was shown');
-    await second.page.getByRole('heading', { name: 'This browser' }).scrollIntoViewIfNeeded();
+    await scrollTo(second, 'This browser');
     await picture(second, 'notifications-browser');
     const tokens = await machine.run(['tokens', 'list', '--json']);
     expect(JSON.parse(tokens.stdout)).toMatchObject({ name: 'My phone' });
@@ -172,6 +178,7 @@ interface EventLine {
     await first.page.reload();
     await openSettings(first, key);
     await setPush(false);
+    await scrollTo(first, 'Push notifications');
     await picture(first, 'notifications-off');
     const ready = await notify('ready', '--session', 's1', '--title', 'Fix the build');
     expect(ready.outcomes).toContainEqual(
