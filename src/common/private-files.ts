@@ -37,8 +37,25 @@ export function userDirectory(
 }
 
 export async function makePrivateDirectory(path: string): Promise<void> {
-  await mkdir(path, { recursive: true, mode: OWNER_ONLY_DIRECTORY });
+  await makeDirectory(path);
   await chmod(path, OWNER_ONLY_DIRECTORY);
+}
+
+/** Node's own `recursive` never ends where nothing can be made, as in /proc or below an automounter. */
+async function makeDirectory(path: string): Promise<void> {
+  const parent = dirname(path);
+  const make = async () => (await mkdir(path, OWNER_ONLY_DIRECTORY), true);
+  try {
+    if (!(await ifExists(make, false))) {
+      await (parent === path ? undefined : makeDirectory(parent));
+      await make();
+    }
+  } catch (error) {
+    const found = await stat(path).catch(() => null);
+    if (found?.isDirectory() !== true) {
+      throw error;
+    }
+  }
 }
 
 /**
