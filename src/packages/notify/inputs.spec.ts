@@ -85,6 +85,7 @@ describe(readPreferences.name, () => {
     ['a password in the url', { id: 'x', url: 'https://me:secret@hook.example/' }],
     ['no id', { url: URL_OK }],
     ['an id that is no text', { id: 7, url: URL_OK }],
+    ['an id of two lines', { id: 'x\n  webhook good  sent', url: URL_OK }],
     ['the id of another channel', { id: 'good', url: URL_OK }],
     ['another kind', { id: 'x', url: URL_OK, kind: 'pigeon' }],
     ['a later version', { id: 'x', url: URL_OK, v: 2 }],

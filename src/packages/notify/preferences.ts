@@ -58,6 +58,8 @@ export interface Preferences {
 }
 
 const MAX_ID_CHARACTERS = 128;
+/** Commands print it: a line end could forge the result of another channel. */
+const CHANNEL_ID = new RegExp(`^\\P{Cc}{1,${MAX_ID_CHARACTERS}}$`, 'u');
 const MAX_URL_CHARACTERS = 2048;
 /** Fields of the settings with the preferences and the channels (contract, The sender). */
 export const PREFERENCES_SETTING = 'notificationsSettingsV1';
@@ -90,7 +92,7 @@ const EXPIRY_RULE = 'has an expiry of its previous secret that is no time in mil
 const CHANNEL = v.object({
   v: v.nullish(v.literal(1, KIND_RULE), 1),
   kind: v.nullish(v.literal('webhook', KIND_RULE), 'webhook'),
-  id: field<string>(isChannelId, `needs an id of 1 to ${MAX_ID_CHARACTERS} characters`),
+  id: field<string>(isChannelId, `needs an id of 1 to ${MAX_ID_CHARACTERS} characters in one line`),
   url: field<string>(
     isWebhookAddress,
     `needs a url of up to ${MAX_URL_CHARACTERS} characters that starts with https:// or http:// and contains no user name or password`,
@@ -225,7 +227,7 @@ function channelIn(
 }
 
 function isChannelId(value: unknown): value is string {
-  return typeof value === 'string' && value !== '' && value.length <= MAX_ID_CHARACTERS;
+  return typeof value === 'string' && CHANNEL_ID.test(value);
 }
 
 function isWebhookAddress(value: unknown): boolean {

@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises';
+import { lstat, readFile, symlink, writeFile } from 'node:fs/promises';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Notifying, startPlainServer } from '../../fixtures/notify-fixture.js';
@@ -28,6 +28,16 @@ describe('the input of notify', () => {
     const settings = join(fixture.user.home, 'settings.json');
     await writeFile(settings, '\ufeff{}');
     await fixture.ok('channels', 'list', '--settings-file', settings);
+  });
+
+  it('changes the file behind a link, and keeps the link', async () => {
+    const file = join(fixture.user.home, 'real.json');
+    const link = join(fixture.user.home, 'link.json');
+    await writeFile(file, '{}');
+    await symlink(file, link);
+    await fixture.ok('channels', 'add', 'https://hooks.example/', '--settings-file', link);
+    expect((await lstat(link)).isSymbolicLink()).toBe(true);
+    expect(await readFile(file, 'utf8')).toContain('https://hooks.example/');
   });
 
   it('requires the topic of ntfy in its url', async () => {

@@ -281,6 +281,7 @@ describe('the files of gatehouse notify', () => {
   it('prints neither secrets nor whole tokens, and redelivers under the same id', async () => {
     let status = 404;
     const receiver = await fixture.webhook('hook', () => ({ status }), '--secret', SECRET);
+    const ntfy = await fixture.webhook('ntfy', undefined, '--preset', 'ntfy');
     await fixture.registerToken(TOKEN);
     await fixture.notify(1, ...READY);
     const [listed] = await fixture.ok<{ id: string }>('deliveries', 'list', '--state', 'failed');
@@ -288,12 +289,15 @@ describe('the files of gatehouse notify', () => {
     const outputs = await Promise.all([
       fixture.run('deliveries', 'list'),
       fixture.run('deliveries', 'show', id),
+      fixture.run('deliveries', 'show', ntfy.received[0]?.headers['webhook-id'] ?? ''),
       fixture.run('channels', 'list', '--json'),
     ]);
     const printed = outputs.map(({ stdout, stderr }) => `${stdout}${stderr}`).join('');
     expect(printed).toContain(id);
     expect(printed).not.toContain(SECRET);
     expect(printed).not.toContain(TOKEN);
+    expect(printed).toContain('sequence_id');
+    expect(printed).not.toContain('\\"topic\\":\\"hook');
     status = 204;
     await fixture.ok('deliveries', 'redeliver', id);
     expect(receiver.received.map(({ headers }) => headers['webhook-id'])).toEqual([id, id]);

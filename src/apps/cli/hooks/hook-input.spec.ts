@@ -224,6 +224,16 @@ describe(readHook.name, () => {
     expect(read(agent, name)).toMatchObject({ event: { topic: 'ready', messageText } });
   });
 
+  it('notifies of the end of a turn whose last message is no text', () => {
+    const input = {
+      hook_event_name: 'AfterAgent',
+      session_id: 's1',
+      prompt_response: { parts: [] },
+    };
+    expect(readHook('gemini', input)).toMatchObject({ event: { topic: 'ready' } });
+    expect(readHook('gemini', input)).not.toHaveProperty('event.messageText.parts');
+  });
+
   it.each([
     ['copilot', 'toolRan'],
     ['copilot', 'toolFailed'],

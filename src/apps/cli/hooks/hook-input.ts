@@ -52,7 +52,7 @@ function readyEvent(input: Fields): HookAction {
   // Two settings of one agent may report the same turn, which is sent once.
   const id = typeof turn === 'string' ? { id: `turn-${digest([session.id, turn])}` } : {};
   const about = { sessionId: session.id, title: session.title };
-  const messageText = MESSAGES.map((name) => input[name]).find((text) => text !== undefined);
+  const messageText = MESSAGES.map((name) => input[name]).find((text) => typeof text === 'string');
   return { kind: 'event', event: { topic: 'ready', session: about, ...id, messageText } };
 }
 

@@ -1,3 +1,5 @@
+import { parseJson } from '../../../common/parse-json.js';
+import { recordOf } from '../../../packages/client/is-record.js';
 import { maskedToken } from '../../../packages/notify/push/push-message.js';
 import type { DeliveryEntry, ReceiptEntry, SpoolEntry } from '../spool/spool-entry.js';
 import type { Ending } from '../../../packages/notify/delivery/delivery.js';
@@ -126,16 +128,23 @@ function subjectOf(entry: Found['entry']) {
   return { kind, target, topic };
 }
 
-/** A whole token and the address of some webhooks authorize sending, so neither is printed. */
+/** A whole token, the topic of ntfy and the address of some webhooks authorize sending, so none is printed. */
 function withoutToken(entry: Found['entry']): object {
   if (entry.kind === 'receipt') {
     return { ...entry, token: maskedToken(entry.token) };
   }
   const { delivery } = entry;
   if (delivery.kind === 'webhook') {
-    return { ...entry, delivery: { ...delivery, url: new URL(delivery.url).origin } };
+    const shown = { url: new URL(delivery.url).origin, body: withoutTopic(delivery.body) };
+    return { ...entry, delivery: { ...delivery, ...shown } };
   }
   const token = maskedToken(delivery.token);
   const message = delivery.kind === 'push' && { message: { ...delivery.message, to: token } };
   return { ...entry, delivery: { ...delivery, token, ...message } };
+}
+
+/** Only the body of ntfy has a `sequence_id`. */
+function withoutTopic(body: string): string {
+  const fields = recordOf(parseJson(body));
+  return 'sequence_id' in fields ? JSON.stringify({ ...fields, topic: '…' }) : body;
 }

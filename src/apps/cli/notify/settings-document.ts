@@ -1,4 +1,4 @@
-import { rm } from 'node:fs/promises';
+import { realpath, rm } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import {
   acceptSettings as acceptStored,
@@ -17,6 +17,7 @@ import { GatehouseProblem } from '../../../packages/client/api/problem.js';
 import { ChannelRefused } from '../../../packages/notify/settings-changes.js';
 import {
   changedAt,
+  ifExists,
   makePrivateDirectory,
   readIfExists,
   writePrivateFile,
@@ -86,10 +87,12 @@ export async function changeSettings(
   }
   const file = resolve(settingsFile);
   await makeDirectoryOf(file);
-  return withFileLock(file, async () => {
+  // A link stays one, and both names have the same lock.
+  const target = await ifExists(() => realpath(file), file);
+  return withFileLock(target, async () => {
     const { fields: before } = await readSettings(context, current, true);
     const fields = refusing(() => change(before));
-    await writePrivateFile(file, `${JSON.stringify(fields, null, 2)}\n`);
+    await writePrivateFile(target, `${JSON.stringify(fields, null, 2)}\n`);
     return { fields, file };
   });
 }

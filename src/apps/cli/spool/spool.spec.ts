@@ -94,6 +94,13 @@ describe(Spool.name, () => {
     expect(name && (await open().claim(name))?.entry.id).toBe('one');
   });
 
+  it('does not wait for the lease of a clock that was set back since', async () => {
+    await addOne(open(), 'one');
+    now -= 3 * 60 * 60_000;
+    const [name] = await open().due();
+    expect(name && (await open().claim(name))?.entry.id).toBe('one');
+  });
+
   it('releases the claims of a process that ended at once', async () => {
     await addOne(open(), 'one');
     const queue = join(directory, 'queue');
@@ -194,6 +201,16 @@ describe(Spool.name, () => {
     const claims = await Promise.all(due.map((name) => spool.claim(name)));
     expect(claims.flatMap((claim) => (claim ? [claim.entry.id] : []))).toEqual(['good']);
     expect(readdirSync(join(directory, 'damaged'))).toHaveLength(3);
+  });
+
+  it('keeps the record of a delivery that cannot be stored again', async () => {
+    const spool = open();
+    await spool.end(await addOne(spool, 'one'), { state: 'failed', code: 'late', at: now });
+    const queue = join(directory, 'queue');
+    rmSync(queue, { recursive: true });
+    writeFileSync(queue, '');
+    await expect(spool.redeliver(entry('one'), now + 60_000)).rejects.toThrow('ENOTDIR');
+    expect(await spool.history.endingsOf(['one'])).toHaveLength(1);
   });
 
   it('sends an ended delivery again under the same id', async () => {

@@ -80,7 +80,7 @@ const NOTHING_ADDED: Added = { claims: [], known: [], displaced: [] };
 
 /** Lifetime of a claim without an end or a living process; far longer than any attempt. */
 export const LEASE_MS = 60_000;
-/** Above each delay between two attempts: a later time is of a clock that was set back since. */
+/** Above each lease, and each delay between two attempts: a later time is of a clock that was set back since. */
 const LONGEST_DELAY_MS = 2 * 3_600_000;
 /** Far below the limit of open files. */
 const FILES_AT_ONCE = 64;
@@ -282,10 +282,12 @@ export class Spool {
   /** Sends an ended delivery again under its id, until `expiresAt`. */
   async redeliver(entry: DeliveryEntry, expiresAt: number): Promise<SpooledDelivery> {
     await this.prepare();
-    await this.history.remove(entry.id);
     const again = { ...entry, attempts: 0, lastError: null };
     const delivery = { ...entry.delivery, expiresAt };
-    return this.write({ ...again, delivery }, this.options.now(), true);
+    const claim = await this.write({ ...again, delivery }, this.options.now(), true);
+    // Not before: on a full disk the record stays.
+    await this.history.remove(entry.id);
+    return claim;
   }
 
   private async prepare(): Promise<void> {
@@ -386,5 +388,6 @@ function isDue({ dueAt, expiresAt }: SpoolName, now: number): boolean {
 }
 
 function isFree({ claim }: SpoolName, now: number): boolean {
-  return claim === null || claim.leaseUntil <= now || hasEnded(claim.owner);
+  const isOver = claim === null || claim.leaseUntil <= now;
+  return isOver || claim.leaseUntil > now + LONGEST_DELAY_MS || hasEnded(claim.owner);
 }
