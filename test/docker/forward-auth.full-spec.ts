@@ -81,19 +81,37 @@ describe('docker/proxies/forward-auth/traefik-routes.yaml', () => {
   const gatehouse = at(routes, 'http.middlewares.gatehouse.forwardAuth') as unknown as Fields;
 
   it('asks Gatehouse about everything except preflights', () => {
-    const { preflight, relay, ...others } = at(routes, 'http.routers') as unknown as Record<
-      string,
-      Fields
-    >;
+    const { preflight, relay, sockets, ...others } = at(
+      routes,
+      'http.routers',
+    ) as unknown as Record<string, Fields>;
     expect(preflight?.['rule']).toBe(
       'Host(`relay.example.org`) && Method(`OPTIONS`) && HeaderRegexp(`Access-Control-Request-Method`, `.`)',
     );
     expect(Number(preflight?.['priority'])).toBeGreaterThan(Number(relay?.['priority']));
     expect([preflight?.['middlewares'], relay?.['middlewares']]).toEqual([
-      ['strip'],
-      ['strip', 'gatehouse'],
+      ['strip', 'noUpgrade'],
+      ['strip', 'noUpgrade', 'gatehouse'],
     ]);
+    expect(sockets?.['middlewares']).toEqual(['strip', 'webSocket', 'gatehouse']);
     expect(others).toEqual({});
+  });
+
+  it('passes on an upgrade to WebSocket alone, of requests that it asks about', () => {
+    const { noUpgrade, webSocket } = at(routes, 'http.middlewares') as unknown as Fields;
+    expect([noUpgrade, webSocket]).toEqual([
+      { headers: { customRequestHeaders: { Upgrade: '' } } },
+      { headers: { customRequestHeaders: { Upgrade: 'websocket' } } },
+    ]);
+    const { preflight, relay, sockets } = at(routes, 'http.routers') as unknown as Record<
+      string,
+      Fields
+    >;
+    expect(sockets?.['rule']).toBe(
+      `${String(relay?.['rule'])} && Method(\`GET\`) && HeaderRegexp(\`Upgrade\`, \`(?i)^websocket$\`)`,
+    );
+    const priorities = [relay, sockets, preflight].map((router) => Number(router?.['priority']));
+    expect(priorities).toEqual(priorities.toSorted((one, other) => one - other));
   });
 
   it('removes the identity that a client sends, in every spelling of a name', () => {

@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { once } from 'node:events';
+import { request } from 'node:https';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { decodeJwt } from 'jose';
@@ -297,6 +298,50 @@ for (const name of ['nginx', 'haproxy', 'caddy'] as const) {
         expect(received.url).toBe('/channel?x=1');
         expectIdentity(received);
         socket.terminate();
+      }
+    });
+
+    /** The status for a request that asks for another protocol. */
+    const upgradeStatus = async (
+      upgrades: readonly string[],
+      own: readonly string[],
+      method = 'GET',
+    ): Promise<number> => {
+      const sent = request({
+        host: '127.0.0.1',
+        port,
+        servername: HOST,
+        ca: authority.cert,
+        method,
+        headers: [
+          ...['Host', `${HOST}:${port}`, 'Connection', 'upgrade, http2-settings'],
+          ...['HTTP2-Settings', 'AAMAAABkAARAAAAAAAIAAAAA'],
+          ...upgrades.flatMap((upgrade) => ['Upgrade', upgrade]),
+          ...own,
+        ],
+      }).end();
+      const [{ statusCode }] = (await Promise.race([
+        once(sent, 'response'),
+        once(sent, 'upgrade'),
+      ])) as [{ readonly statusCode: number }];
+      sent.destroy();
+      return statusCode;
+    };
+
+    it('upgrades to no protocol but WebSocket: it could carry requests with an identity of their own', async () => {
+      const upgrades = ['h2c', 'H2C', 'TLS/1.0', 'websocket, h2c', 'h2c, websocket'];
+      for (const one of [
+        ...upgrades.map((name) => [name]),
+        ['h2c', 'websocket'],
+        ['websocket', 'h2c'],
+      ]) {
+        const status = await upgradeStatus(one, ['Authorization', `Bearer ${token}`]);
+        expect([one, status]).not.toEqual([one, 101]);
+      }
+      const preflight = ['Access-Control-Request-Method', 'PUT'];
+      for (const one of ['h2c', 'websocket']) {
+        const status = await upgradeStatus([one], preflight, 'OPTIONS');
+        expect([one, status]).not.toEqual([one, 101]);
       }
     });
 
