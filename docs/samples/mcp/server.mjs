@@ -66,7 +66,8 @@ function createServer({ account }) {
 const app = express();
 // Serves the metadata, refuses requests without a token, and cuts the streams of sessions that end.
 app.use(guard.express({ scope: INITIAL_SCOPE }));
-app.use(express.json());
+// Whatever its type: the SDK of MCP would read a body that is not parsed here, and no scope would be checked.
+app.use(express.json({ type: () => true }));
 app.use((request, response, next) => {
   guard.requireScope(scopesOf(request.body))(request, response, next);
 });

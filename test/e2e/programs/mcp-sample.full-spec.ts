@@ -81,6 +81,12 @@ describe('docs/samples/mcp', () => {
       ]);
       expect(refused.headers.get('www-authenticate')).toContain('scope="notes:read notes:write"');
     }
+    // The SDK of MCP takes these types for JSON, and Express does not.
+    for (const type of ['application/json\u00a0;', 'application/json\u00a0; charset=utf-8']) {
+      const headers = { ...headersOf(reader), 'content-type': type };
+      const request = { method: 'POST', headers, body: JSON.stringify(write) };
+      expect([type, (await fetch(resource, request)).status]).toEqual([type, 403]);
+    }
     expect(await use(reader, 'read_notes')).not.toContain('sell milk');
   });
 
