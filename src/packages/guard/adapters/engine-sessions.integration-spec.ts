@@ -8,6 +8,7 @@ import { answerTo, closeServer, listen } from '../../../../test/helpers/local-se
 import { upgrade as openUpgrade, RawWebSocket } from '../../../../test/helpers/raw-websocket.js';
 import { waitFor } from '../../../../test/helpers/wait.js';
 import { Random } from '../../../common/runtime/random.js';
+import { AccessRefused } from '../access-refused.js';
 import type { Guard } from '../guard.js';
 import { accessOf } from './credentials.js';
 import { EngineSession } from './engine-sessions.js';
@@ -287,6 +288,21 @@ describe(EngineSession.name, () => {
     await fixture.issuer.endSession('ada');
     await waitFor('the end', () => ended.length === 3);
     expect([ended, fixture.logged.at(-1)?.reason]).toEqual([[1, 2, 3], 'RangeError']);
+  });
+
+  it('takes no request that was admitted just before its end', async () => {
+    const [token = ''] = await tokens('ada');
+    const { clock, timers } = fixture;
+    const runtime = { clock, timers, random: new Random() };
+    const session = new EngineSession(guard, runtime, await guard.verify(token), token);
+    await fixture.issuer.endSession('ada');
+    await waitFor('the end', () => session.isOver);
+    const add = (): void =>
+      session.add(
+        () => undefined,
+        () => undefined,
+      );
+    expect(add).toThrow(AccessRefused);
   });
 
   it('refuses the old token of its handshake after the lease', async () => {

@@ -33,7 +33,7 @@ export class EngineSession {
   isOver = false;
 
   constructor(
-    guard: AccessGate,
+    private readonly guard: AccessGate,
     private readonly runtime: GuardRuntime,
     readonly access: Access,
     token: string,
@@ -49,8 +49,12 @@ export class EngineSession {
    * Ends a request or socket with the session. It must not be closed yet.
    *
    * @param onceClosed calls the listener once, when it closes
+   * @throws AccessRefused if the session is over, also since the request was admitted
    */
   add(onceClosed: (listener: () => void) => void, end: End): void {
+    if (this.isOver) {
+      throw this.guard.refusal('invalid-request', 'its Socket.IO connection is over');
+    }
     this.silence?.cancel();
     this.open.add(end);
     onceClosed(() => {

@@ -158,8 +158,8 @@ class Admission {
       return session;
     }
     const { account, sid, scopes } = await guard.verify(token, this.requirement);
-    if (session === undefined || session.isOver) {
-      throw guard.refusal('invalid-request', 'its Socket.IO connection is not known or over');
+    if (session === undefined) {
+      throw guard.refusal('invalid-request', 'its Socket.IO connection is not known');
     }
     const isNarrower = session.access.scopes.some((one) => !scopes.includes(one));
     if (account !== session.access.account || sid !== session.access.sid || isNarrower) {
