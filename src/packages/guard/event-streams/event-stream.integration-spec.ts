@@ -244,6 +244,24 @@ describe('a transmitter that fails', () => {
     expect(sent).toHaveLength(delays.length + 1);
   });
 
+  it('is not asked at once for another stream because requests wait for it', async () => {
+    const isCreation = ({ method, path }: Sent): boolean =>
+      method === 'POST' && path === '/v1/ssf/streams';
+    const creations = (): number => sent.filter(isCreation).length;
+    const send = recording((url, init) =>
+      creations() > 1 && isCreation(sent.at(-1) as Sent)
+        ? nextTurn(new Response(null, { status: 503 }))
+        : fetch(url, init),
+    );
+    const guard = await fixture.readyGuard({ fetch: send });
+    fixture.issuer.removeStreams();
+    await waitFor('the stream is gone', () => !guard.isReady);
+    await expect(guard.verify('x')).rejects.toThrow('The guard has not yet received');
+    await fixture.time.advance(200);
+    await settle();
+    expect(creations()).toBe(2);
+  });
+
   it.each([
     ['immediate', 0, 5000],
     ['waiting', 1, 15_000],

@@ -77,6 +77,8 @@ export class EventStream {
     let failures = 0;
     while (!this.isClosed) {
       try {
+        // A request that came after the last poll ends no wait of its own.
+        this.waiting = null;
         this.stream ??= await this.create();
         const stream = this.stream;
         await this.poll(stream, failures === 0 && this.handlers.mayWait());
