@@ -68,6 +68,18 @@ describe('gatehouse notify', () => {
     expect(receiver.received).toHaveLength(1);
   });
 
+  it('sends an event of each of two accounts that share a spool', async () => {
+    const receiver = await fixture.webhook('hook');
+    const other = await Notifying.start(fixture.server);
+    const theirs = await other.webhook('hook');
+    const env = { ...other.env, XDG_STATE_HOME: fixture.stateHome };
+    await fixture.notify(0, ...READY, '--id', 'e1');
+    const { stdout } = await other.user.run(['notify', ...READY, '--id', 'e1'], env);
+    await other.stop();
+    expect(stdout).toContain('webhook hook  sent');
+    expect([receiver, theirs].map(({ received }) => received.length)).toEqual([1, 1]);
+  });
+
   it('exits with 0 where preferences suppress it, and names them', async () => {
     const receiver = await fixture.webhook('hook', undefined, '--topics', 'permissionRequest');
     await fixture.registerToken(TOKEN);

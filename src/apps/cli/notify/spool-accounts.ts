@@ -95,7 +95,7 @@ export class SpoolAccounts {
     current?: CurrentSession,
   ): Promise<{ readonly planned: readonly PlannedEvent[]; readonly preferences: Preferences }> {
     const { preferences, tokens } = await this.get(entry.account, current);
-    const options = { now: Date.now(), ...entry };
+    const options = { now: Date.now(), ...entry, accountId: entry.account.accountId };
     const planned = entry.events.map((event) => ({
       event,
       ...planNotification(event, preferences, tokens, options),

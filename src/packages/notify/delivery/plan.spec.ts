@@ -53,9 +53,11 @@ describe(planNotification.name, () => {
     const preferences = readPreferences(settingsWith([{ id: 'hook', url: URL_OK }]));
     const ids = ['https://a.example', 'https://b.example'].flatMap((serverUrl) => {
       const event = { ...anEvent('ready'), serverUrl };
-      return planNotification(event, preferences, [], { now: NOW }).deliveries.map(({ id }) => id);
+      return ['a', 'b'].flatMap(
+        (accountId) => planNotification(event, preferences, [], { now: NOW, accountId }).deliveries,
+      );
     });
-    expect(new Set(ids).size).toBe(2);
+    expect(new Set(ids.map(({ id }) => id)).size).toBe(4);
   });
 
   it('uses the given messages', () => {

@@ -36,6 +36,8 @@ export interface SavedToken {
 
 export interface PlanOptions {
   readonly now: number;
+  /** Distinguishes the deliveries of several accounts of a server, whose events may have the same id. */
+  readonly accountId?: string;
   readonly templates?: Templates;
   /**
    * False sends generic bodies to all targets. Default: false in the published packages, unless
@@ -77,7 +79,8 @@ export function planNotification(
     now,
   } = options;
   const texts = { requestPreviews, maskSecrets: isMasked, templates, contents };
-  const context = { event, ...texts, now, ttlSeconds, expiresAt };
+  const { accountId = null } = options;
+  const context = { event, ...texts, now, accountId, ttlSeconds, expiresAt };
   const entries = [
     ...pushEntries(context, preferences, tokens),
     ...webhookEntries(context, preferences),
@@ -88,7 +91,8 @@ export function planNotification(
   };
 }
 
-interface Context extends Required<Omit<PlanOptions, 'ttlSeconds'>> {
+interface Context extends Required<Omit<PlanOptions, 'ttlSeconds' | 'accountId'>> {
+  readonly accountId: string | null;
   readonly event: NotificationEvent;
   readonly ttlSeconds: number;
   readonly expiresAt: number;
@@ -206,16 +210,21 @@ function contentOf(
   return content;
 }
 
-function baseOf({ event, expiresAt }: Context, target: Target, { isPreview }: Content) {
+function baseOf({ event, accountId, expiresAt }: Context, target: Target, { isPreview }: Content) {
   const { id: eventId, topic, createdAt, session, request } = event;
   const subject = { sessionId: session.sessionId, requestId: request?.requestId ?? null };
-  const id = deliveryId(event, target);
+  const id = deliveryId(event, target, accountId);
   return { id, eventId, topic, createdAt, expiresAt, isPreview, ...subject };
 }
 
 /** The same for each attempt, and without a dot, as Standard Webhooks requires. */
-function deliveryId({ id, serverUrl }: NotificationEvent, target: Target): string {
-  const subject = JSON.stringify([id, target.kind, target.id, serverUrl]);
+function deliveryId(
+  { id, serverUrl }: NotificationEvent,
+  target: Target,
+  accountId: string | null,
+): string {
+  const account = accountId === null ? [] : [accountId];
+  const subject = JSON.stringify([id, target.kind, target.id, serverUrl, ...account]);
   return `msg_${hash('sha256', subject, 'base64url').slice(0, 32)}`;
 }
 
