@@ -117,6 +117,13 @@ describe('gatehouse ask', () => {
     expect(await asked.exited).toMatchObject({ code: 0, stdout: 'B\nA\nand C\n' });
   });
 
+  it('takes an option by its label, also where that is the number of another', async () => {
+    const question = ['--question', 'How many?', '--option', '2', '--option', '1'];
+    const asked = asker.start('ask', 'question', ...question);
+    expect(await answer(await phone.asked(), '1')).toMatchObject({ code: 0 });
+    expect(await asked.exited).toMatchObject({ code: 0, stdout: '1\n' });
+  });
+
   it('takes no garbage of stolen tokens, and names an unsigned denial', async () => {
     const { stdout: secret } = await asker.user.run(['key', 'show']);
     const key = makeDeviceKey(Buffer.from(parseDeviceKey(secret.trim())));

@@ -188,7 +188,8 @@ function choiceOf(
     const chosen = named
       .filter((word) => word !== '-')
       .map((word) => {
-        const found = options.find(({ label }, at) => label === word || String(at + 1) === word);
+        const labelled = options.find(({ label }) => label === word);
+        const found = labelled ?? options.find((_option, at) => String(at + 1) === word);
         if (found === undefined) {
           throw usageError(`There is no option ${word}.`);
         }
