@@ -76,6 +76,9 @@ describe('gatehouse notify, while the server is unavailable', () => {
     expect(pendingEvents()).toHaveLength(1);
     const kept = { code: 4, stdout: '0 tried, 1 waiting.\n' };
     expect(await fixture.run('notify', 'flush')).toMatchObject(kept);
+    const why = expect.stringContaining('Cannot reach') as unknown;
+    const listed = { kind: 'event', target: 'e1', topic: 'ready', state: 'waiting', why };
+    expect(await fixture.ok('deliveries', 'list', '--state', 'waiting')).toMatchObject([listed]);
     expect(pendingEvents()).toHaveLength(1);
     proxy.leadTo(server.port);
     expect((await fixture.run('notify', 'flush')).stdout).toContain('webhook hook  sent');

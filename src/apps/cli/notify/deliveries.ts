@@ -1,7 +1,7 @@
 import { parseJson } from '../../../common/parse-json.js';
 import { recordOf } from '../../../packages/client/is-record.js';
 import { maskedToken } from '../../../packages/notify/push/push-message.js';
-import type { DeliveryEntry, ReceiptEntry, SpoolEntry } from '../spool/spool-entry.js';
+import { withoutContent, type DeliveryEntry, type SpoolEntry } from '../spool/spool-entry.js';
 import type { Ending } from '../../../packages/notify/delivery/delivery.js';
 import type { SpooledDelivery } from '../spool/spool.js';
 import type { CliContext } from '../command.js';
@@ -12,7 +12,7 @@ import { withSenderSession, type SenderOptions, type SenderSession } from './sen
 
 /** A waiting entry with `nextAt`, or an ended one with `ending`. */
 interface Found {
-  readonly entry: DeliveryEntry | ReceiptEntry;
+  readonly entry: SpoolEntry;
   readonly nextAt: number | null;
   readonly ending: Ending | null;
 }
@@ -55,7 +55,7 @@ export function redeliver(context: CliContext): Promise<number> {
   const [id = ''] = context.args;
   return withSenderSession(context, async (sender) => {
     const { entry } = await find(sender, id);
-    if (entry.kind === 'receipt') {
+    if (entry.kind !== 'delivery') {
       throw notFound(id);
     }
     await sender.engine.attemptNow([await claimOf(sender, entry)]);
@@ -81,14 +81,10 @@ async function claimOf({ spool }: SenderSession, entry: DeliveryEntry): Promise<
 }
 
 async function allEntries({ spool }: SenderSession): Promise<readonly Found[]> {
-  const listed = ({ entry }: { entry: SpoolEntry }, more: Omit<Found, 'entry'>): Found[] =>
-    entry.kind === 'events' ? [] : [{ entry, ...more }];
-  const waiting = (await spool.entries()).flatMap((one) =>
-    listed(one, { nextAt: one.name.dueAt, ending: null }),
-  );
-  const ended = (await spool.history.entries()).flatMap((one) =>
-    listed(one, { nextAt: null, ending: one.ending }),
-  );
+  const waiting = (await spool.entries()).map(({ entry, name }): Found => {
+    return { entry, nextAt: name.dueAt, ending: null };
+  });
+  const ended = (await spool.history.entries()).map((one): Found => ({ ...one, nextAt: null }));
   return [...waiting.sort((one, other) => (other.nextAt ?? 0) - (one.nextAt ?? 0)), ...ended];
 }
 
@@ -120,6 +116,11 @@ function subjectOf(entry: Found['entry']) {
   if (entry.kind === 'receipt') {
     return { kind: 'receipt', target: maskedToken(entry.token), topic: null };
   }
+  if (entry.kind === 'events') {
+    const { events } = entry;
+    const [{ topic } = { topic: null }] = events;
+    return { kind: 'event', target: events.map(({ id }) => id).join(', '), topic };
+  }
   const { kind, topic } = entry.delivery;
   const target =
     entry.delivery.kind === 'webhook'
@@ -132,6 +133,9 @@ function subjectOf(entry: Found['entry']) {
 function withoutToken(entry: Found['entry']): object {
   if (entry.kind === 'receipt') {
     return { ...entry, token: maskedToken(entry.token) };
+  }
+  if (entry.kind === 'events') {
+    return withoutContent(entry);
   }
   const { delivery } = entry;
   if (delivery.kind === 'webhook') {

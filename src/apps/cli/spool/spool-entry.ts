@@ -131,6 +131,17 @@ export function receiptEntryFor(
   };
 }
 
+/** Returns an entry without what its events show: only unplanned ones need it. */
+export function withoutContent(entry: SpoolEntry): SpoolEntry {
+  if (entry.kind !== 'events') {
+    return entry;
+  }
+  const events = entry.events.map(({ session: { sessionId }, ...event }) => {
+    return { ...event, session: { sessionId, title: '' }, request: null, messageText: null };
+  });
+  return { ...entry, events: events.map((event) => ({ ...event, metadata: {} })) };
+}
+
 /** Shared targets of entries without a single webhook. */
 export const PUSH_TARGET = targetKeyOf('push');
 export const RECEIPT_TARGET = targetKeyOf('receipt');

@@ -230,7 +230,17 @@ describe(Spool.name, () => {
 describe('Events in a spool', () => {
   const options = { requestPreviews: true, maskSecrets: true, denyPrivate: true };
   const event = (id: string) =>
-    readEvent({ id, topic: 'ready', serverUrl: ACCOUNT.server, session: { sessionId: 's' } }, now);
+    readEvent(
+      {
+        id,
+        topic: 'ready',
+        serverUrl: ACCOUNT.server,
+        session: { sessionId: 's', title: 'CONTENT' },
+        messageText: 'CONTENT',
+        metadata: { about: 'CONTENT' },
+      },
+      now,
+    );
   const deliveryOf = (id: string): Delivery => {
     const base = { id, eventId: 'e', topic: 'ready', createdAt: now, isPreview: false } as const;
     const target = { kind: 'webhook', channelId: 'c', url: 'https://hook.test' } as const;
@@ -289,13 +299,16 @@ describe('Events in a spool', () => {
     expect(await claimsOf(spool, true)).toMatchObject([{ entry: { attempts: 1 } }]);
   });
 
-  it('removes expired events', async () => {
+  it('removes expired events, and keeps a record without their content', async () => {
     const spool = open();
     await keep(spool, false);
     now += 3_600_000;
     expect(await claimsOf(spool)).toEqual([]);
     expect(await spool.entries()).toEqual([]);
     expect(await spool.nextRoundAt()).toBeNull();
+    const [ended] = await spool.history.entries();
+    expect(ended).toMatchObject({ entry: { kind: 'events' }, ending: { code: 'expired' } });
+    expect(JSON.stringify(ended)).not.toContain('CONTENT');
   });
 
   it('keeps the events when deliveries need their space', async () => {

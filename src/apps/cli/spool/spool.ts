@@ -27,6 +27,7 @@ import {
   SPOOL_LIMITS,
   spoolNameOf,
   spoolText,
+  withoutContent,
   type DeliveryEntry,
   type EventsEntry,
   type SpoolEntry,
@@ -217,7 +218,9 @@ export class Spool {
       if (claim !== null && isOfEvents(claim) && claim.entry.expiresAt > now) {
         yield claim;
       } else if (claim !== null) {
-        await this.discard(claim);
+        const { detail } = claim.entry.lastError ?? {};
+        const ending = { state: 'dropped', code: 'expired', at: now } as const;
+        await this.end(claim, { ...ending, ...(detail !== undefined && { detail }) });
       }
     }
   }
@@ -250,7 +253,8 @@ export class Spool {
   async end(claim: Claim, ending: Ending, attempts = claim.entry.attempts): Promise<void> {
     if (await this.isStillOurs(claim)) {
       // On a full disk an ended delivery must not be sent again for lack of a record.
-      await this.history.add({ ...claim.entry, attempts }, ending).catch(unlessUnusable);
+      const ended = { ...withoutContent(claim.entry), attempts };
+      await this.history.add(ended, ending).catch(unlessUnusable);
       await rm(this.path(claim.name), { force: true });
     }
   }
