@@ -19,6 +19,7 @@ type Limited =
   | 'invitationPerIp'
   | 'programApprovalPerAccount'
   | 'scimPerProvider'
+  | 'tokenPerIp'
   | 'refusalPerIp';
 
 type Check = ReturnType<FastifyInstance['createRateLimit']>;
@@ -138,6 +139,7 @@ function checksOn(
     programApprovalPerAccount: PROGRAM_APPROVALS,
     invitationPerIp: INVITATION_TRIES,
     perResourceServer: { max: perResourceServer, timeWindow: MINUTE_MS },
+    tokenPerIp: { max: perIp, timeWindow: MINUTE_MS },
     refusalPerIp: { max: perIp, timeWindow: MINUTE_MS },
     scimPerProvider: SCIM_REQUESTS,
   };

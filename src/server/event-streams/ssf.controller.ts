@@ -9,6 +9,7 @@ import {
   Post,
   Query,
 } from '@nestjs/common';
+import { RouteConfig } from '@nestjs/platform-fastify';
 import { ApiCreatedResponse, ApiQuery, ApiTags } from '@nestjs/swagger';
 import { Public } from '../auth/route-access.js';
 import { Answers, Refuses, Summary } from '../http/route-docs.js';
@@ -41,6 +42,7 @@ export class SsfController {
 
   @Summary('The metadata of this transmitter of security events (SSF 1.0).')
   @Get('.well-known/ssf-configuration')
+  @RouteConfig({ rateLimit: false })
   @Answers(TransmitterDto)
   metadata(): TransmitterDto {
     const issuer = this.http.publicUrl ?? '';
@@ -126,7 +128,7 @@ export class SsfController {
   @Post('v1/ssf/verification')
   @HttpCode(204)
   @NeedsScope('ssf.manage')
-  @Refuses('not-found', 'rate-limited')
+  @Refuses('not-found')
   verify(
     @Backend() backend: ResourceServerSettings,
     @Body() { stream_id: id, state }: VerificationDto,

@@ -7,9 +7,11 @@ import {
   type ExecutionContext,
 } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
+import { RouteConfig } from '@nestjs/platform-fastify';
 import { ApiBearerAuth } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import { bearerTokenFrom } from '../auth/authentication.guard.js';
+import { RateLimitService } from '../auth/rate-limit.service.js';
 import { Refuses } from '../http/route-docs.js';
 import type { ResourceServerSettings } from '../config/resource-servers/resource-servers-file.js';
 import { ClientTokenService, type ClientScope } from '../oauth/client-token.service.js';
@@ -25,6 +27,7 @@ const RequiredScope = Reflector.createDecorator<ClientScope>();
 export class SsfGuard implements CanActivate {
   constructor(
     private readonly tokens: ClientTokenService,
+    private readonly limits: RateLimitService,
     private readonly reflector: Reflector,
   ) {}
 
@@ -32,7 +35,9 @@ export class SsfGuard implements CanActivate {
     const scope = this.reflector.get(RequiredScope, context.getHandler());
     const request = context.switchToHttp().getRequest<BackendRequest>();
     const token = bearerTokenFrom(request.headers.authorization);
-    request.backend = await this.tokens.authenticate(token, scope);
+    request.backend = await this.limits.countRefusals(request.ip, () =>
+      this.tokens.authenticate(token, scope),
+    );
     return true;
   }
 }
@@ -41,9 +46,11 @@ export class SsfGuard implements CanActivate {
 export const NeedsScope = (scope: ClientScope): MethodDecorator =>
   applyDecorators(
     RequiredScope(scope),
+    // Only refusals are counted: requests of others at its address must not end the signals of a backend.
+    RouteConfig({ rateLimit: false }),
     ApiBearerAuth(),
     UseGuards(SsfGuard),
-    Refuses('missing-token', 'invalid-token', 'insufficient-scope', 'unavailable'),
+    Refuses('missing-token', 'invalid-token', 'insufficient-scope', 'rate-limited', 'unavailable'),
   );
 
 /** The backend that calls. */

@@ -47,6 +47,7 @@ export class OAuthController {
 
   @ApiOperation({ summary: 'The metadata of this authorization server (RFC 8414).' })
   @Get('.well-known/oauth-authorization-server')
+  @RouteConfig({ rateLimit: false })
   @Answers(ServerMetadataDto)
   metadata(): ServerMetadataDto {
     const issuer = this.http.publicUrl ?? '';
@@ -68,6 +69,8 @@ export class OAuthController {
 
   @ApiOperation({ summary: 'The public keys of access tokens for backends (RFC 7517).' })
   @Get('v1/oauth/jwks')
+  // A backend that cannot read the keys admits no request, and others share its address.
+  @RouteConfig({ rateLimit: false })
   @Answers(JwkSetDto)
   @Refuses('unavailable')
   keySet(@Res({ passthrough: true }) reply: FastifyReply): JwkSetDto {
@@ -85,7 +88,8 @@ export class OAuthController {
       'The session is the only proof of an exchange: there is no client authentication. A backend that authenticates gets a token of its own with `grant_type=client_credentials` (RFC 6749, 4.4).',
   })
   @Post('v1/oauth/token')
-  @RouteConfig({ ...FORM_ROUTE, resourceServerRequest: 'token' })
+  // TokenAnswerService counts the requests.
+  @RouteConfig({ ...FORM_ROUTE, rateLimit: false, resourceServerRequest: 'token' })
   @ApiConsumes(FORM)
   @Answers(TokenDto)
   @Refuses(
@@ -94,6 +98,7 @@ export class OAuthController {
     'invalid-client',
     'invalid-scope',
     'invalid-grant',
+    'rate-limited',
     'unavailable',
   )
   async token(

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { RateLimitService } from '../auth/rate-limit.service.js';
 import { orRefuse } from '../../common/errors.js';
 import { ClientTokenService } from './client-token.service.js';
 import { CLIENT_CREDENTIALS, EXCHANGE, type TokenDto, type TokenForm } from './oauth.dto.js';
@@ -17,7 +18,11 @@ type Grant = (form: TokenForm, caller: TokenCaller) => Promise<TokenDto>;
 export class TokenAnswerService {
   private readonly grants = new Map<string, Grant>();
 
-  constructor(exchanges: TokenExchangeService, clientTokens: ClientTokenService) {
+  constructor(
+    private readonly limits: RateLimitService,
+    exchanges: TokenExchangeService,
+    clientTokens: ClientTokenService,
+  ) {
     this.add(EXCHANGE, (form) => exchanges.exchange(form));
     this.add(CLIENT_CREDENTIALS, async (form, { authorization }) => {
       const { token, scope, expiresIn } = await clientTokens.grant(authorization, form);
@@ -34,9 +39,18 @@ export class TokenAnswerService {
     return [...this.grants.keys()];
   }
 
-  /** @throws AppError `unsupported-grant-type`, and as the grant */
+  /**
+   * Counts requests for their address, but of backends only refusals: one that gets no token misses the
+   * sessions that end, and others share its address.
+   * @throws AppError `unsupported-grant-type`, `rate-limited`, and as the grant
+   */
   async answer(form: TokenForm, caller: TokenCaller): Promise<TokenDto> {
+    const isOfBackend = form.grant_type === CLIENT_CREDENTIALS;
+    if (!isOfBackend) {
+      await this.limits.count('tokenPerIp', caller.address);
+    }
     const grant = orRefuse(this.grants.get(form.grant_type), 'unsupported-grant-type');
-    return grant(form, caller);
+    const work = (): Promise<TokenDto> => grant(form, caller);
+    return isOfBackend ? this.limits.countRefusals(caller.address, work) : work();
   }
 }

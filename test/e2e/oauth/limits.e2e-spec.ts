@@ -91,6 +91,51 @@ describe('the limit of introspections', () => {
   });
 });
 
+describe('the limit of an address', () => {
+  it('stops neither the signals of a backend that shares it nor its own token', async () => {
+    const headers = somewhere();
+    const other = await repeat(50, () => call(server, 'GET', '/v1/account/profile', { headers }));
+    expect(counted(other, 429)).toBe(50 - PER_ADDRESS);
+    const grant = (secret?: string) =>
+      postForm(
+        server,
+        '/v1/oauth/token',
+        { grant_type: 'client_credentials' },
+        { ...headers, ...basic('relay', secret ?? setup.secretOf('relay')) },
+      );
+    const granted = await repeat(50, grant);
+    expect(counted(granted, 200)).toBe(50);
+    const token = String(granted[0]?.body['access_token']);
+    const asked = { headers, token };
+    for (const path of [
+      '/.well-known/oauth-authorization-server',
+      '/.well-known/ssf-configuration',
+      '/v1/oauth/jwks',
+    ]) {
+      expect([path, (await call(server, 'GET', path, { headers })).status]).toEqual([path, 200]);
+    }
+    const { status, body } = await call(server, 'POST', '/v1/ssf/streams', { ...asked, body: {} });
+    expect(status).toBe(201);
+    const path = `/v1/ssf/streams/${String(body['stream_id'])}/poll`;
+    const poll = (text: string) => () =>
+      call(server, 'POST', path, { headers, token: text, body: { returnImmediately: true } });
+    expect(counted(await repeat(50, poll(token)), 200)).toBe(50);
+
+    expect(counted(await repeat(50, poll('forged')), 401)).toBe(PER_ADDRESS);
+    expect((await grant('not-the-secret-of-the-backend')).status).toBe(429);
+    expect((await grant()).status).toBe(200);
+  });
+
+  it('counts each exchange, whatever other requests it sends', async () => {
+    const headers = somewhere();
+    const session = await tokenOf(server, makeDeviceKey());
+    const exchange = () =>
+      postForm(server, '/v1/oauth/token', exchangeForm(session, 'relay'), headers);
+    const answers = await repeat(50, exchange);
+    expect([counted(answers, 200), counted(answers, 429)]).toEqual([PER_ADDRESS, 50 - PER_ADDRESS]);
+  });
+});
+
 describe('the limit of requests of programs', () => {
   it('is that of logins: each request is stored, and may fetch a document', async () => {
     const headers = somewhere();
