@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { readdirSync } from 'node:fs';
 import {
   call,
   challengedLogin,
@@ -27,17 +28,13 @@ import { keylessLogin, OPTIONAL } from '../../helpers/keyless-calls.js';
 // test/fixtures/database/README.md describes the rows.
 const FORMER_ISSUER = 'http://127.0.0.1:21114';
 const INVITATION = 'PDNR-032X-0NH1-S43E-4N56';
-const MIGRATIONS = [
-  'Initial1764600000000',
-  'Requests1764700000000',
-  'SignalOrigins1764800000000',
-  'EmailSignals1764900000000',
-  'EndedRefusals1765000000000',
-  'RecycledNames1765110000000',
-  'Organizations1765150000000',
-  'EventCursors1765200000000',
-  'AuditDetails1765300000000',
-];
+const MIGRATIONS = readdirSync(new URL('../../../src/server/storage/migrations', import.meta.url))
+  .map((file) => /^(\d+)-(.+)\.ts$/.exec(file))
+  .filter((found) => found !== null)
+  .map(
+    ([, at, name = '']) =>
+      `${name.replace(/(?:^|-)(\w)/g, (_, first: string) => first.toUpperCase())}${at}`,
+  );
 const NEW_SECRET = 'the-next-master-secret-0123456789-0123456789';
 
 const keyOf = (name: string): DeviceKey =>
@@ -192,19 +189,15 @@ describe.each(EARLIER_COMMITS)('the database of %s', (commit) => {
       SERVICE_MASTER_SECRET_PREVIOUS: store.env['SERVICE_MASTER_SECRET'] ?? '',
     };
     const { code, results } = await gatehouse(['reseal'], rotated);
-    const counts = results.map(({ purpose, renewed, unreadable }) => [
-      purpose,
-      renewed,
-      unreadable,
-    ]);
+    const counts = results
+      .map(({ purpose, renewed, unreadable }) => [purpose, renewed, unreadable])
+      .filter(([, renewed, unreadable]) => renewed !== 0 || unreadable !== 0);
     expect({ code, counts }).toEqual({
       code: 0,
       counts: [
         ['account-settings', 2, 0],
         ['account-credentials', 1, 0],
         ['identity-credentials', 2, 0],
-        ['agent-request', 0, 0],
-        ['signing-key', 0, 0],
       ],
     });
   });
