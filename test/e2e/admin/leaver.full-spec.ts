@@ -8,6 +8,7 @@ import { OffboardingFixture } from '../../fixtures/offboarding-fixture.js';
 /** The cache lasts so long that only a message ends a connection of the other replica. */
 const ENV = {
   AUTH_ACCESS_CACHE_SECONDS: '60',
+  AUTH_ANONYMOUS_SIGNUP_ENABLED: 'true',
   AUTH_REQUIRED_LOGIN_PROVIDERS: '',
   SERVICE_PUBLIC_URL: '',
 };
@@ -113,6 +114,40 @@ describe('a former employee (two replicas; needs PostgreSQL and Redis)', () => {
     await writeFile(file, [...lines, 'PORT=1', 'SERVICE_PRESET=default'].join('\n'));
     const [same] = await json('policy', 'plan', '--file', file);
     expect(same).toEqual(plan);
+  });
+
+  it('plans a preset, whose values do not replace those that the server has set', async () => {
+    const file = join(administrator.home, 'preset.env');
+    const lines = [
+      'SERVICE_PRESET=public-provider-required',
+      'AUTH_REQUIRED_LOGIN_PROVIDERS=people',
+    ];
+    await writeFile(file, [...lines, 'AUTH_SIGNUP_PROVIDERS=people'].join('\n'));
+    const [plan] = await json('policy', 'plan', '--file', file);
+    const changes = JSON.stringify(plan?.['changes']);
+    expect(changes).toContain('an account must be connected to people');
+    expect(changes).not.toContain('Anyone who can reach this server can create an account.');
+  });
+
+  it('plans providers whose streams have files and tokens, which stay on this computer', async () => {
+    const file = join(administrator.home, 'signals.env');
+    const sharedSignals = {
+      transmitter: 'https://idp.example.com',
+      ...{ managementToken: 'm'.repeat(40), pushTokenFile: '/no/such/file' },
+    };
+    const entry = { ...fixture.provider.entry, signals: { sharedSignals } };
+    await writeFile(file, `AUTH_PROVIDERS_CONFIG_JSON='${JSON.stringify([entry])}'`);
+    expect(await json('policy', 'plan', '--file', file)).toHaveLength(1);
+  });
+
+  it('refuses to plan with a file of providers that it cannot read', async () => {
+    const file = join(administrator.home, 'unreadable.env');
+    await writeFile(file, 'AUTH_PROVIDERS_CONFIG_JSON_FILE=/no/such/file');
+    const refused = await gatehouse(['policy', 'plan', '--file', file]);
+    expect(refused).toMatchObject({
+      code: 78,
+      stderr: expect.stringContaining('AUTH_PROVIDERS_CONFIG_JSON_FILE: names a file that'),
+    });
   });
 
   it('refuses wrong usage, and an action that the token does not permit', async () => {

@@ -48,7 +48,8 @@ export interface Administration {
   /** Oldest first. */
   audit(filter: ShownEvents): AsyncIterable<NamedAuditEvent>;
 
-  plan(environment: CliContext['environment']): Promise<PlanReport>;
+  /** @param changes the variables that would change; the others stay as they are */
+  plan(changes: CliContext['environment']): Promise<PlanReport>;
 
   createInvitation(wanted: WantedInvitation): Promise<CreatedInvitation>;
 

@@ -46,6 +46,7 @@ import {
   type WantedInvitation,
 } from './administration.js';
 import type { OperatorDatabase } from './database.js';
+import { withChanges } from './plan-variables.js';
 
 const PAGE = 500;
 
@@ -58,11 +59,15 @@ const MESSAGES: Readonly<Record<AdminAct, (accountId: string) => OperatorMessage
 };
 
 export class DatabaseAdministration implements Administration {
-  /** @param actor undefined = this system's user */
+  /** Named by `--actor`; undefined = this system's user. */
+  private readonly actor: string | undefined;
+
   constructor(
     private readonly storage: OperatorDatabase,
-    private readonly actor: string | undefined,
-  ) {}
+    private readonly context: CliContext<{ readonly actor?: string }>,
+  ) {
+    this.actor = context.options.actor;
+  }
 
   async *accounts(text: string | null, limit: number): AsyncGenerator<AdministeredAccount> {
     const { accounts, search } = this.storage;
@@ -112,8 +117,8 @@ export class DatabaseAdministration implements Administration {
     });
   }
 
-  async plan(environment: CliContext['environment']): Promise<PlanReport> {
-    const { settings: changed } = resolveSettings(environment);
+  async plan(changes: CliContext['environment']): Promise<PlanReport> {
+    const { settings: changed } = resolveSettings(withChanges(this.context.environment, changes));
     const { settings, search, accounts } = this.storage;
     const tally = new PlanTally(settings, changed, Date.now());
     const judged = paged(PAGE, Infinity, async (after: AccountPosition | null, limit) => {

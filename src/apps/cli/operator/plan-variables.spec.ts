@@ -2,7 +2,7 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ConfigurationError } from '../../../server/config/environment/configuration-error.js';
-import { readPlanVariables } from './plan-variables.js';
+import { readPlanVariables, withChanges } from './plan-variables.js';
 
 const directory = mkdtempSync(join(tmpdir(), 'gatehouse-plan-'));
 
@@ -76,5 +76,38 @@ describe(readPlanVariables, () => {
     const problems = problemsOf('SECRT=hidden\nhidden\nAUTH_REQUIRED_LOGIN_PROVIDER=hidden') ?? [];
     expect(problems).toHaveLength(3);
     expect(JSON.stringify(problems)).not.toContain('hidden');
+  });
+});
+
+describe(withChanges, () => {
+  const RULES_PATH = 'SERVICE_FEATURE_AUTH_MTLS__RULES_PATH';
+  const ISSUERS = 'SERVICE_FEATURE_AUTH_MTLS__ALLOWED_ISSUERS';
+  const DOMAINS = 'SERVICE_FEATURE_AUTH_MTLS__ALLOWED_EMAIL_DOMAINS';
+
+  it('keeps the variables that do not change', () => {
+    const present = { AUTH_PROVIDERS_CONFIG_PATH: '/etc/providers.json', [ISSUERS]: 'Corp' };
+    expect(withChanges(present, {})).toEqual(present);
+    const changes = { AUTH_REQUIRED_LOGIN_PROVIDERS: 'okta', [ISSUERS]: '' };
+    expect(withChanges(present, changes)).toEqual({ ...present, ...changes });
+  });
+
+  it.each([
+    ['AUTH_PROVIDERS_CONFIG_PATH', { AUTH_PROVIDERS_CONFIG_JSON: '[]' }],
+    ['AUTH_PROVIDERS_CONFIG_JSON_FILE', { AUTH_PROVIDERS_CONFIG_PATH: '/new.json' }],
+    ['GITHUB_CLIENT_SECRET_FILE', { GITHUB_CLIENT_SECRET: 'new' }],
+    ['GITHUB_CLIENT_SECRET', { GITHUB_CLIENT_SECRET_FILE: '/new' }],
+    [ISSUERS, { [RULES_PATH]: '/new.json' }],
+    [RULES_PATH, { [ISSUERS]: 'Corp', [DOMAINS]: '' }],
+  ])('drops %s for what stands for it', (name, changes) => {
+    expect(withChanges({ [name]: 'present', PORT: '1' }, changes)).toEqual({
+      PORT: '1',
+      ...changes,
+    });
+  });
+
+  it('keeps the file of both lists of certificate rules if one list alone changes', () => {
+    const changes = { [ISSUERS]: 'Corp' };
+    const present = { [RULES_PATH]: '/rules.json' };
+    expect(withChanges(present, changes)).toEqual({ ...present, ...changes });
   });
 });

@@ -21,7 +21,11 @@ export const policy: CommandGroup = {
       help: WITH_ADMINISTRATION,
       options: [
         // Not --env-file: Node 20 interprets that option itself, even after the script's name.
-        ['--file <file>', 'the changed variables', { isRequired: true }],
+        [
+          '--file <file>',
+          'the changed variables, one NAME=value a line; all others stay as they are',
+          { isRequired: true },
+        ],
         ...ADMIN_OPTIONS,
       ],
       examples: ['gatehouse policy plan --file changed.env'],

@@ -42,6 +42,8 @@ import type { AdminContext } from './with-administration.js';
 
 const PAGE = 200;
 const PROVIDERS = 'AUTH_PROVIDERS_CONFIG_JSON';
+/** The other files need not be on this computer. */
+const READ_HERE: readonly string[] = ['SERVICE_PRESET', PROVIDERS, `${PROVIDERS}_FILE`];
 const RULES_FILE = 'SERVICE_FEATURE_AUTH_MTLS__RULES_PATH';
 const ISSUERS = 'SERVICE_FEATURE_AUTH_MTLS__ALLOWED_ISSUERS';
 const DOMAINS = 'SERVICE_FEATURE_AUTH_MTLS__ALLOWED_EMAIL_DOMAINS';
@@ -154,8 +156,8 @@ class ServerAdministration implements Administration {
     return { changed, actor };
   }
 
-  async plan(environment: CliContext['environment']): Promise<PlanReport> {
-    const { policy, ...counts } = await this.api.plan(await plannable(environment));
+  async plan(changes: CliContext['environment']): Promise<PlanReport> {
+    const { policy, ...counts } = await this.api.plan(await plannable(changes));
     const { statements: present } = await this.api.policy();
     return { ...counts, present, planned: policy.statements };
   }
@@ -176,31 +178,35 @@ async function found<Answer>(
   }
 }
 
-/** The server plans without secrets and names of files; a preset is sent as its variables. */
-async function plannable(environment: CliContext['environment']): Promise<Record<string, string>> {
+/** The server plans without secrets and names of files: it gets the content of those with rules. */
+async function plannable(changes: CliContext['environment']): Promise<Record<string, string>> {
   const sent: Record<string, string> = {};
-  const report = new ConfigurationReport();
-  const texts = gatherTexts(environment, report);
-  if (report.has('SERVICE_PRESET')) {
-    throw new ConfigurationError(report.problems);
-  }
   for (const name of VARIABLE_NAMES) {
     const { type, secret } = variableOf(name);
-    const text = texts.get(name) ?? environment[name];
-    const isSent = name === PROVIDERS || (type !== 'path' && secret !== true);
-    if (text !== undefined && isSent && name !== 'SERVICE_PRESET') {
+    const text = changes[name];
+    if (text !== undefined && type !== 'path' && secret !== true) {
       sent[name] = text;
     }
   }
-  const file = environment['AUTH_PROVIDERS_CONFIG_PATH'];
-  if (file !== undefined && file !== '') {
-    sent[PROVIDERS] = decodeInput(await readInputFile(file));
+  const providers = await changedProviders(changes);
+  if (providers !== undefined) {
+    sent[PROVIDERS] = withoutCredentials(providers.trim());
   }
-  Object.assign(sent, certificateRules(environment));
-  const providers = sent[PROVIDERS];
-  return providers === undefined
-    ? sent
-    : { ...sent, [PROVIDERS]: withoutCredentials(providers.trim()) };
+  return { ...sent, ...certificateRules(changes) };
+}
+
+/** @returns undefined where the providers stay @throws ConfigurationError */
+async function changedProviders(changes: CliContext['environment']): Promise<string | undefined> {
+  const report = new ConfigurationReport();
+  const text = gatherTexts(changes, report).get(PROVIDERS);
+  const problems = report.problems.filter(({ variable }) => READ_HERE.includes(variable));
+  if (problems.length > 0) {
+    throw new ConfigurationError(problems);
+  }
+  const path = changes['AUTH_PROVIDERS_CONFIG_PATH'];
+  return path === undefined || path === ''
+    ? (text ?? changes[PROVIDERS] ?? path)
+    : decodeInput(await readInputFile(path));
 }
 
 /** @throws ConfigurationError for an invalid file */
@@ -234,7 +240,8 @@ function withoutCredentials(providers: string): string {
   if (entries === undefined) {
     throw usageError('The providers of the proposed configuration are not valid JSON.');
   }
-  const left: readonly string[] = ['clientSecret', 'token', 'tokenFile', ...FIELDS_WITH_FILES];
+  const ofDirectory = ['token', 'tokenFile'];
+  const left = ['clientSecret', 'sharedSignals', ...ofDirectory, ...FIELDS_WITH_FILES];
   return JSON.stringify(entries, (name, value: unknown) =>
     left.includes(name) ? undefined : value,
   );

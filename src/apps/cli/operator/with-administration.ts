@@ -33,7 +33,7 @@ export async function withAdministration(
     const { DatabaseAdministration } = await import('./database-administration.js');
     return withDatabase(
       context,
-      (database) => work(new DatabaseAdministration(database, context.options.actor)),
+      (database) => work(new DatabaseAdministration(database, context)),
       'Set it as the server has it. Or work through a running server, as for an embedded database: --admin-url, with a token of its ADMIN_TOKENS_FILE in GATEHOUSE_ADMIN_TOKEN.',
     );
   }

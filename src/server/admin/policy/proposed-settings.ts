@@ -98,8 +98,10 @@ export function mayBePlanned(name: string): name is VariableName {
     return false;
   }
   const { type, secret } = variableOf(name as VariableName);
-  const isRefused = name === RESOURCE_SERVERS_TEXT || name === 'SERVICE_PRESET';
-  return name === PROVIDERS_TEXT || (type !== 'path' && secret !== true && !isRefused);
+  return (
+    name === PROVIDERS_TEXT ||
+    (type !== 'path' && secret !== true && name !== RESOURCE_SERVERS_TEXT)
+  );
 }
 
 /** The text is written again, so that only checked parts are read. */
