@@ -70,7 +70,9 @@ function parseBoolean(text: string): unknown {
 
 function parseList(text: string, lowerCase: boolean): unknown {
   const items = splitList(lowerCase ? text.toLowerCase() : text);
-  return items === null ? text : [...new Set(items)];
+  // A text that lost its items, such as `,`, would lift a restriction without a word.
+  const isLost = items === null || (items.length === 0 && text !== '""');
+  return isLost ? text : [...new Set(items)];
 }
 
 export function rulesOf(variable: Variable): PropertyDecorator[] {
@@ -141,7 +143,8 @@ function isText(): PropertyDecorator {
 }
 
 function isList(): PropertyDecorator {
-  const message = 'must be a comma-separated list; a double quote is left open or out of place.';
+  const message =
+    'must be a comma-separated list; it has no item, or a double quote is left open or out of place.';
   return IsArray({ message });
 }
 
