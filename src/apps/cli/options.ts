@@ -58,9 +58,15 @@ export const ACTOR = [
 ] as const satisfies OptionSpec;
 
 /** @throws CliError (usage) for a blank text of {@link REASON} */
+/** As the administration API accepts it. */
+const REASON_TEXT = /^[^\p{Cc}]{1,200}$/u;
+
 export function reasonIn({ reason = '' }: { readonly reason?: string }): string {
   if (reason.trim() === '') {
     throw usageError('--reason must say why: it is kept in the audit trail.');
+  }
+  if (!REASON_TEXT.test(reason.trim())) {
+    throw usageError('--reason must have at most 200 characters, and no line breaks.');
   }
   return reason.trim();
 }

@@ -45,7 +45,7 @@ export const WholeNumber = (
 export const OptionalNumber = (minimum: number, maximum: number): PropertyDecorator =>
   applyDecorators(
     IsOptional(),
-    Transform(({ value }) => Number(value)),
+    Transform(({ value }) => (/^-?\d+$/.test(String(value)) ? Number(value) : NaN)),
     IsInt(),
     Min(minimum),
     Max(maximum),

@@ -148,6 +148,10 @@ describe('the administration API', () => {
           cursor: null,
         });
       }
+      for (const filter of ['state=disabled', 'state=ineligible', 'provider=github']) {
+        const { body } = await reader.get(`/accounts?query=${person.accountId}&${filter}`);
+        expect({ filter, ...body }).toEqual({ filter, accounts: [], total: 0, cursor: null });
+      }
       const { body } = await reader.get(`/accounts/${person.accountId}`);
       expect(body).toMatchObject({
         sessions: [{ method: 'key_challenge', address: '127.0.0.1' }],
@@ -246,6 +250,13 @@ describe('the administration API', () => {
       expect(await fixture.statusOf(server, person)).toBe(401);
     });
 
+    it('changes and stores nothing if an account has no identity to check again', async () => {
+      const { accountId } = await logIn(server);
+      expect((await operator.act(accountId, 'recheck')).body).toMatchObject({ changed: false });
+      const kinds = (await eventsOf(accountId)).map(({ kind }) => kind);
+      expect(kinds).not.toContain('recheck-requested');
+    });
+
     it('refuses an action without a reason, or on an unknown target', async () => {
       const reasons = [undefined, '', ' ', 'x'.repeat(201), 7, 'a\u0000b', 'a\nb', { $gt: '' }];
       for (const reason of reasons) {
@@ -303,6 +314,10 @@ describe('the administration API', () => {
     ['/audit?kind=nothing'],
     ['/audit?accountId=1'],
     ['/audit?since=yesterday'],
+    ['/audit?since=0x10'],
+    ['/audit?since=1e3'],
+    ['/audit?until='],
+    ['/audit?until=%20'],
     ['/audit?until=99999999999999999'],
     ['/audit?limit=201'],
     [`/audit?cursor=${Buffer.from('{"at":1e300,"id":"1"}').toString('base64url')}`],

@@ -97,6 +97,16 @@ describe('the operations of the administration API', () => {
     expect(await people()).toMatchObject({ checks: { due: 1, overdue: 1 } });
   });
 
+  it('requests no check of an account while re-checks are off', async () => {
+    const off = await fixture.start({ ...tokens.env, AUTH_OFFBOARDING_ENABLED: 'false' });
+    const there = new AdminCalls(await adminUrlOf(off), tokens.operator);
+    const { accountId } = await fixture.person(server);
+    expect((await there.act(accountId, 'recheck')).body).toEqual({ success: true, changed: false });
+    expect((await there.act(randomUUID(), 'recheck')).status).toBe(404);
+    const { body } = await reader.get(`/audit?accountId=${accountId}&kind=recheck-requested`);
+    expect(body['events']).toEqual([]);
+  });
+
   it('describes the policy, and predicts a changed one without changing anything', async () => {
     const people = [await fixture.person(server), await fixture.person(server)];
     const ids = people.map(({ accountId }) => accountId);

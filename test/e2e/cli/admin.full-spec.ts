@@ -90,7 +90,13 @@ describe('the commands of administrators', () => {
       const { code, stderr } = await gatehouse('account', 'disable', id, '--reason', 'why');
       expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('no account') });
     }
-    expect((await gatehouse('audit', '--since', 'yesterday')).code).toBe(2);
+    for (const since of ['yesterday', '7', '0', '2026']) {
+      expect((await gatehouse('audit', '--since', since)).code).toBe(2);
+    }
+    for (const reason of ['a\nb', 'x'.repeat(201), ' ']) {
+      const { code } = await gatehouse('account', 'revoke', person.accountId, '--reason', reason);
+      expect({ reason, code }).toEqual({ reason, code: 2 });
+    }
     expect(await json('audit')).toHaveLength(before.length);
   });
 
@@ -144,6 +150,16 @@ describe('the commands of administrators', () => {
     }
   });
 
+  it('refuses to request a check while re-checks are off', async () => {
+    const args = ['account', 'recheck', person.accountId, '--reason', 'ticket 7'];
+    const off = { AUTH_OFFBOARDING_ENABLED: 'false' };
+    const refused = await user.run(args, { ...fixture.env, ...fixture.store.env, ...off });
+    expect(refused).toMatchObject({
+      ...{ code: 1, stdout: '' },
+      stderr: expect.stringContaining('AUTH_OFFBOARDING_ENABLED is off'),
+    });
+  });
+
   it('plans a changed policy without touching anything', async () => {
     await gatehouse('account', 'recheck', person.accountId, '--reason', 'to see the facts');
     await fixture.until('stored', async () => {
@@ -156,16 +172,17 @@ describe('the commands of administrators', () => {
     const file = join(user.home, 'new.env');
     const secretFile = join(user.home, 'client-secret');
     await writeFile(secretFile, 'stays on this machine');
-    const entry = {
-      ...fixture.provider.entry,
-      clientSecret: undefined,
-      clientSecretFile: secretFile,
+    const providers = fixture.providers({
+      ...{ clientSecret: undefined, clientSecretFile: secretFile },
       allow: { groupsAny: ['directors'] },
-    };
-    const changed = { ...fixture.env, AUTH_PROVIDERS_CONFIG_JSON: JSON.stringify([entry]) };
-    const lines = Object.entries(changed).map(([name, value]) => `${name}='${value}'`);
-    await writeFile(file, lines.join('\n'));
+    });
+    // The file has the change alone: all other variables stay as they are.
+    await writeFile(file, `AUTH_PROVIDERS_CONFIG_JSON='${providers}'`);
     const [plan] = await json('policy', 'plan', '--file', file);
+    const rule = { kind: 'rule', rule: 'groupsAny', before: ['staff'], after: ['directors'] };
+    expect(plan?.['changes']).toEqual(
+      ['people', 'guild'].map((provider) => expect.objectContaining({ ...rule, provider })),
+    );
     expect(plan?.['examples']).toContain(person.accountId);
     expect(plan?.['lose']).toBe((plan?.['examples'] as string[] | undefined)?.length);
     expect(await fixture.statusOf(server, person)).toBe(200);

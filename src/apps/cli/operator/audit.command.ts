@@ -54,10 +54,13 @@ export const audit = command({
   },
 });
 
+/** The parser of JavaScript reads `7` as a month. */
+const DATE = /^\d{4}-\d\d-\d\d(T.+)?$/;
+
 function sinceOf(text: string, now: number): Date {
   const agoMs = durationMs(text);
   const date = new Date(agoMs === null ? text : now - agoMs);
-  if (Number.isNaN(date.getTime())) {
+  if (Number.isNaN(date.getTime()) || (agoMs === null && !DATE.test(text))) {
     throw usageError('--since must be a time like 30m, 24h, 7d or 2026-05-01T00:00:00Z.');
   }
   return date;

@@ -1,7 +1,6 @@
 import { randomInt } from 'node:crypto';
 import { userInfo } from 'node:os';
 import { Cluster } from 'ioredis';
-import { isUuid } from '../../../common/uuid.js';
 import { resolveSettings } from '../../../server/config/resolve-settings.js';
 import {
   toOperatorName,
@@ -25,13 +24,16 @@ import type {
   AdminAct,
   AdministeredAccount,
 } from '../../../server/storage/repositories/account-admin.repository.js';
-import type { AccountPosition } from '../../../server/storage/repositories/account-search.repository.js';
+import {
+  byIdOrName,
+  type AccountPosition,
+} from '../../../server/storage/repositories/account-search.repository.js';
 import type { AuditPosition } from '../../../server/storage/repositories/audit.repository.js';
 import type {
   InvitationPosition,
   ListedInvitation,
 } from '../../../server/storage/repositories/invitation.repository.js';
-import { usageError } from '../cli-error.js';
+import { refusedError, usageError } from '../cli-error.js';
 import type { CliContext } from '../command.js';
 import {
   notFound,
@@ -69,14 +71,10 @@ export class DatabaseAdministration implements Administration {
     this.actor = context.options.actor;
   }
 
-  async *accounts(text: string | null, limit: number): AsyncGenerator<AdministeredAccount> {
-    const { accounts, search } = this.storage;
-    if (text !== null && isUuid(text)) {
-      yield* await accounts.inOrder([text]);
-      return;
-    }
-    const filter = text === null ? {} : { text };
-    yield* paged(PAGE, limit, async (after: AccountPosition | null, count) => {
+  accounts(text: string | null, limit: number): AsyncGenerator<AdministeredAccount> {
+    const { search } = this.storage;
+    const filter = text === null ? {} : byIdOrName(text);
+    return paged(PAGE, limit, async (after: AccountPosition | null, count) => {
       const { accounts: rows, next } = await search.page(filter, after, count);
       return { rows, next };
     });
@@ -86,6 +84,12 @@ export class DatabaseAdministration implements Administration {
     const actor = operatorName(this.actor);
     requireUuid('account', id);
     const { accounts, settings } = this.storage;
+    if (act === 'recheck-requested' && !settings.auth.offboarding.enabled) {
+      throw refusedError(
+        'AUTH_OFFBOARDING_ENABLED is off: nothing is checked again.',
+        'no-rechecks',
+      );
+    }
     const { outcome } = await accounts.act(act, id, { actor, reason }, new Date());
     if (outcome === 'not-found') {
       throw notFound('account', id);

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import * as v from 'valibot';
 import { AdmissionService } from '../../auth/admission.service.js';
 import { Clock } from '../../../common/runtime/clock.js';
-import { isUuid, UUID } from '../../../common/uuid.js';
+import { UUID } from '../../../common/uuid.js';
 import { orRefuse } from '../../../common/errors.js';
 import { explainAccount } from '../../../core/policy/findings/explain-account.js';
 import { describeGrant } from '../../../core/policy/programs/describe-grant.js';
@@ -15,7 +15,7 @@ import {
 } from '../../storage/repositories/account-admin.repository.js';
 import {
   AccountSearchRepository,
-  type CountedAccountPage,
+  byIdOrName,
 } from '../../storage/repositories/account-search.repository.js';
 import { SessionRepository } from '../../storage/repositories/session.repository.js';
 import { readCursor, writeCursor } from '../page-cursor.js';
@@ -45,10 +45,8 @@ export class AdminAccountsService {
   /** @throws AppError `invalid-request` for an invalid cursor */
   async search({ query, cursor, limit, ...filter }: AccountQueryDto): Promise<AccountPageDto> {
     const after = readCursor(cursor, POSITION);
-    const isId = query !== undefined && isUuid(query);
-    const { accounts, next, total } = isId
-      ? await this.byId(query)
-      : await this.searches.page({ ...filter, text: query }, after, limit);
+    const wanted = { ...filter, ...(query !== undefined && byIdOrName(query)) };
+    const { accounts, next, total } = await this.searches.page(wanted, after, limit);
     const ids = accounts.map(({ id }) => id);
     const activity = await this.sessions.activityOf(ids, new Date(this.clock.now()));
     return {
@@ -60,11 +58,6 @@ export class AdminAccountsService {
       total,
       cursor: writeCursor(next),
     };
-  }
-
-  private async byId(id: string): Promise<CountedAccountPage> {
-    const accounts = await this.accounts.inOrder([id]);
-    return { accounts, next: null, total: accounts.length };
   }
 
   /** @throws AppError `not-found` */

@@ -1,8 +1,9 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { AuditService } from '../../audit/audit.service.js';
 import { IdentityEvents, type AccessChange } from '../../auth/identity.events.js';
 import { Clock } from '../../../common/runtime/clock.js';
-import { AppError } from '../../../common/errors.js';
+import { AppError, orRefuse } from '../../../common/errors.js';
+import { authConfig, type AuthSettings } from '../../config/auth.config.js';
 import {
   AccountAdminRepository,
   type AdminAct,
@@ -27,6 +28,7 @@ export class AdminActsService {
     private readonly events: IdentityEvents,
     private readonly audit: AuditService,
     private readonly clock: Clock,
+    @Inject(authConfig.KEY) private readonly auth: AuthSettings,
   ) {}
 
   /** @throws AppError `not-found` */
@@ -36,6 +38,10 @@ export class AdminActsService {
     { name: actor, address }: AdminOrigin,
     reason: string,
   ): Promise<ActAnswerDto> {
+    if (act === 'recheck-requested' && !this.auth.offboarding.enabled) {
+      orRefuse(await this.accounts.find(accountId), 'not-found');
+      return { success: true, changed: false };
+    }
     const now = new Date(this.clock.now());
     const origin = { actor, reason, address };
     // A trigger on the account adds the events for backends (storage/migrations).

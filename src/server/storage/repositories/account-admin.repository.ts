@@ -52,8 +52,9 @@ const ACTS = {
   },
   'all-tokens-revoked': endSessionsOf,
   'recheck-requested': async ({ manager }, accountId, _origin, now) => {
-    await manager.update(IdentityEntity, { accountId }, { eligibilityNextCheckAt: now });
-    return [];
+    const due = { eligibilityNextCheckAt: now };
+    const { affected } = await manager.update(IdentityEntity, { accountId }, due);
+    return affected === 0 ? null : [];
   },
   'account-deleted': async (tx, accountId, _origin, now) =>
     (await removeAccount(tx, accountId, now)) ? [] : null,

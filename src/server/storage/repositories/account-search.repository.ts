@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { CERTIFICATES } from '../../../core/policy/admission/admission.js';
+import { isUuid } from '../../../common/uuid.js';
 import { Parameters } from '../bounded-page.js';
 import { DatabaseService } from '../database.service.js';
 import { AccountAdminRepository, type AdministeredAccount } from './account-admin.repository.js';
@@ -13,6 +14,7 @@ export type AccountState = (typeof ACCOUNT_STATES)[number];
 export interface AccountFilter {
   /** Part of a login, an e-mail address or the subject of a certificate, case-insensitive. */
   readonly text?: string | undefined;
+  readonly id?: string | undefined;
   readonly provider?: string | undefined;
   readonly state?: AccountState | undefined;
 }
@@ -71,7 +73,7 @@ export class AccountSearchRepository {
     const isBehind = after === null ? 'true' : behind(after, parameters);
     // A literal limit: for a parameter, PostgreSQL plans to read a tenth of the table.
     const last = `ORDER BY "seen" DESC, "id" DESC LIMIT ${Math.trunc(limit) + 1}`;
-    const sql = readsIdentities(filter)
+    const sql = matchesFew(filter)
       ? fromMatches(conditions, isBehind, last)
       : fromIndex(conditions, isBehind, last);
     const rows = await this.database.query<AccountPosition & { readonly total: number }>(
@@ -106,8 +108,13 @@ export class AccountSearchRepository {
 
 const KEY = `(EXTRACT(epoch FROM "seen") * 1000000)::bigint::text AS "key"`;
 
-function readsIdentities({ text, provider, state }: AccountFilter): boolean {
-  return text !== undefined || provider !== undefined || state === 'ineligible';
+function matchesFew({ text, id, provider, state }: AccountFilter): boolean {
+  return [text, id, provider].some((one) => one !== undefined) || state === 'ineligible';
+}
+
+/** An account is found by its id, or by a part of its names. */
+export function byIdOrName(query: string): Pick<AccountFilter, 'id' | 'text'> {
+  return isUuid(query) ? { id: query } : { text: query };
 }
 
 /** Reads the page from the index of the order, and counts apart. Most accounts match. */
@@ -140,12 +147,17 @@ function behind(after: AccountPosition, parameters: Parameters): string {
   return `(${SEEN}, "id") < ('epoch'::timestamptz + ${key}::bigint * interval '1 microsecond', ${id}::uuid)`;
 }
 
-function conditionsOf({ text, provider, state }: AccountFilter, parameters: Parameters): string[] {
+function conditionsOf(filter: AccountFilter, parameters: Parameters): string[] {
+  const { text, id, provider, state } = filter;
   const identity = [
     ...(provider === undefined ? [] : [`"provider" = ${parameters.bind(provider)}`]),
     ...(text === undefined ? [] : [anyNameHas(parameters.bind(text))]),
   ];
-  return [...(state === undefined ? [] : [STATES[state]]), ...identity.map(withIdentity)];
+  return [
+    ...(id === undefined ? [] : [`"id" = ${parameters.bind(id)}::uuid`]),
+    ...(state === undefined ? [] : [STATES[state]]),
+    ...identity.map(withIdentity),
+  ];
 }
 
 /** @param text the placeholder of the part */
