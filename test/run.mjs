@@ -31,7 +31,7 @@ const NEEDS_SERVICES = ['specs:full', 'specs:nightly', 'prove:nightly', 'prove:p
 
 const OTHER_TIERS = {
   full: 'PostgreSQL and Redis, browsers, the chart, proxies, certificates, packages, Python',
-  nightly: 'further browsers, all pictures, upgrades, and the proof of revocation',
+  nightly: 'further browsers, all pictures, and the proof of revocation',
 };
 
 const [, , tier = 'core'] = process.argv;
