@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -34,6 +34,14 @@ describe('withFileLock', () => {
   }
 
   it('runs simultaneous changes one after the other, and leaves no file', async () => {
+    expect(await mostAtOnce()).toBe(1);
+    expect(await readdir(directory)).toEqual([]);
+  });
+
+  it('takes over the lock of another machine from before the clock was set back', async () => {
+    await writeFile(`${file}.lock`, 'elsewhere-1-1');
+    const later = new Date(Date.now() + 60 * 60_000);
+    await utimes(`${file}.lock`, later, later);
     expect(await mostAtOnce()).toBe(1);
     expect(await readdir(directory)).toEqual([]);
   });

@@ -47,5 +47,6 @@ async function removeUnlessHeld(lock: string): Promise<void> {
 }
 
 async function isHeld(lock: string, owner: string): Promise<boolean> {
-  return !hasEnded(owner) && (await changedAt(lock)) >= Date.now() - LOCKED_MS;
+  // A later time is of a clock that was set back since.
+  return !hasEnded(owner) && Math.abs((await changedAt(lock)) - Date.now()) <= LOCKED_MS;
 }

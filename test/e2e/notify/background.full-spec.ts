@@ -61,8 +61,11 @@ describe('the background process of gatehouse notify', () => {
     expect(receiver.received).toHaveLength(1);
   });
 
-  it('is started when a stale mark names the process id of another program', async () => {
-    await leaveMark(5 * 60_000);
+  it.each([
+    ['is old', 5 * 60_000],
+    ['is of a clock that was set back since', -60 * 60_000],
+  ])('is started when a mark with the process id of another program %s', async (_what, ageMs) => {
+    await leaveMark(ageMs);
     await notifyReady();
     await waitFor('the second try', () => receiver.received.length === 2);
     await waitFor('no process is left', async () => (await marks()).length === 0);

@@ -169,7 +169,7 @@ function describeReceipt({ deliveryId, token, state, detail, generic }: ReceiptL
 
 const MARK = /^flusher\.(?<owner>[\da-z-]{1,80})$/;
 const RENEWED_EVERY_MS = 10_000;
-/** An older mark is stale: after a restart another program may use its process id. */
+/** An older mark is stale: after a restart another program may use its process id. A clock may be set back. */
 const COUNTS_FOR_MS = 60_000;
 
 /** A session that waits for a permission sends no further events, which would retry this one. */
@@ -230,7 +230,7 @@ async function hasFlusher({ environment }: CliContext): Promise<boolean> {
       continue;
     }
     const mark = join(directory, name);
-    if (hasEnded(owner) || (await changedAt(mark)) < Date.now() - COUNTS_FOR_MS) {
+    if (hasEnded(owner) || Math.abs((await changedAt(mark)) - Date.now()) > COUNTS_FOR_MS) {
       await rm(mark, { force: true });
     } else {
       isRunning = true;
