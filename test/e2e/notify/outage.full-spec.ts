@@ -198,6 +198,17 @@ describe('gatehouse notify, with a spool that cannot be written', () => {
   });
 });
 
+it('sends an event that a file repeats once, also where nothing can be stored', async () => {
+  const receiver = await fixture.webhook('hook');
+  const file = join(fixture.user.home, 'events.ndjson');
+  const event = JSON.stringify({ id: 'e1', topic: 'ready', session: { sessionId: 's' } });
+  await writeFile(file, `${event}\r\n${event}\r\n`);
+  const env = { ...fixture.env, XDG_STATE_HOME: '/dev/null/state' };
+  const sent = await fixture.user.run(['notify', 'send', '--event-file', file], env);
+  expect(sent).toMatchObject({ code: 0, stderr: expect.stringContaining('cannot be written') });
+  expect(receiver.received).toHaveLength(1);
+});
+
 describe('gatehouse notify, with a full disk', () => {
   it('sends every delivery that it can', async () => {
     const receiver = await fixture.webhook('hook');

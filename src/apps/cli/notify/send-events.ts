@@ -158,7 +158,9 @@ async function deliverAll(
       await sender.spool.discard(kept);
     }
     const sent = await sender.sentEarlier(deliveries);
-    await sender.sendUnspooled(deliveries.filter(({ id }) => !sent.has(id)));
+    // Without the spool, two events of one id in a file would both be sent.
+    const distinct = [...new Map(deliveries.map((one) => [one.id, one])).values()];
+    await sender.sendUnspooled(distinct.filter(({ id }) => !sent.has(id)));
     return sent;
   }
   if (added.displaced.length > 0) {
