@@ -298,6 +298,41 @@ describe('a held connection', () => {
     expect(ends).toEqual(['session-expired']);
   });
 
+  it('lets others of its session be held after the end of their token, as namespaces of Socket.IO are', async () => {
+    const guard = await fixture.readyGuard();
+    const access = await guard.verify(await fixture.issuer.token({ sid: 'one', tokenSeconds: 20 }));
+    const ends: string[] = [];
+    guard.hold(access, () => ends.push('first'));
+    await fixture.time.advance(20_000);
+    await fixture.isWaiting();
+    const release = guard.hold(access, () => ends.push('second'));
+    await fixture.time.advance(1000);
+    expect(ends).toEqual([]);
+    await fixture.issuer.endSession('one');
+    await waitFor('the end', () => ends.length > 0);
+    expect(ends).toEqual(['first', 'second']);
+    release();
+    guard.hold(access, () => ends.push('third'));
+    guard.hold(access, () => ends.push('fourth'));
+    await Promise.resolve();
+    expect(ends).toEqual(['first', 'second', 'third', 'fourth']);
+  });
+
+  it('lets no other be held after the end of its token while it waits to be closed after a gap', async () => {
+    const guard = await fixture.readyGuard();
+    const access = await guard.verify(await fixture.issuer.token({ tokenSeconds: 20 }));
+    const ends: string[] = [];
+    guard.hold(access, () => undefined);
+    await fixture.time.advance(20_000);
+    await fixture.isWaiting();
+    fixture.issuer.removeStreams();
+    await waitFor('the gap', () => !guard.isReady);
+    await fixture.until('the guard is ready', () => guard.isReady, 1);
+    guard.hold(access, (reason) => ends.push(reason));
+    await Promise.resolve();
+    expect(ends).toEqual(['token-expired']);
+  });
+
   it('ends with its token if the options say so', async () => {
     const guard = await fixture.readyGuard({ closeOnTokenExpiry: true });
     const ends = await hold(guard, await fixture.issuer.token({ tokenSeconds: 20 }));

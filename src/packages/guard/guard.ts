@@ -141,8 +141,8 @@ export class Guard implements AccessGate {
     if (!isAccess(access) || typeof onEnd !== 'function') {
       throw new TypeError('hold() needs the access of verify() or accessOf(), and a function.');
     }
-    const handle = this.held.add(access, onEnd);
     const reason = this.endOf(access);
+    const handle = this.held.add(access, onEnd, reason === null);
     if (reason !== null) {
       // Never within this call: `onEnd` may use the returned function.
       queueMicrotask(() => handle.end(reason));
@@ -278,7 +278,8 @@ export class Guard implements AccessGate {
 
   /**
    * The reason why an access that was verified before has ended meanwhile; null if it has not. The end
-   * of a session is remembered only while its tokens are valid, so an expired token is refused.
+   * of a session is remembered only while its tokens are valid, so an expired token is refused unless
+   * another connection of the session is held.
    */
   private endOf({ sid, expiresAt }: Access): EndReason | null {
     if (this.state === 'closed') {
@@ -287,7 +288,7 @@ export class Guard implements AccessGate {
     if (this.ended.has(sid)) {
       return 'session-revoked';
     }
-    if (expiresAt.getTime() <= this.runtime.clock.now()) {
+    if (expiresAt.getTime() <= this.runtime.clock.now() && !this.held.isLive(sid)) {
       return 'token-expired';
     }
     return this.isReady ? null : 'guard-lease-expired';

@@ -20,6 +20,8 @@ const RENEWABLE: EndReason = 'guard-lease-expired';
 interface Held {
   readonly access: Access;
   readonly onEnd: (reason: EndReason) => void;
+  /** False for a connection that is ended as soon as it was added. */
+  readonly isLive: boolean;
   /** Set while a spread end waits. */
   closing: { readonly timer: Timer; readonly reason: EndReason } | null;
 }
@@ -41,8 +43,8 @@ export class HeldConnections {
     private readonly log: (entry: GuardLogEntry) => void,
   ) {}
 
-  add(access: Access, onEnd: Held['onEnd']): Handle {
-    const held: Held = { access, onEnd, closing: null };
+  add(access: Access, onEnd: Held['onEnd'], isLive = true): Handle {
+    const held: Held = { access, onEnd, isLive, closing: null };
     const others = this.bySid.get(access.sid);
     if (others === undefined) {
       this.bySid.set(access.sid, new Set([held]));
@@ -53,6 +55,15 @@ export class HeldConnections {
       release: () => void this.remove(held),
       end: (reason) => this.end(held, reason),
     };
+  }
+
+  /**
+   * True for a session that goes on, whatever the age of its tokens: its end would have ended a connection
+   * that is held.
+   */
+  isLive(sid: string): boolean {
+    const connections = this.closeOnTokenExpiry ? [] : [...(this.bySid.get(sid) ?? [])];
+    return connections.some(({ isLive, closing }) => isLive && closing === null);
   }
 
   /** Ends the connections of a session. */
