@@ -166,6 +166,24 @@ describe('gatehouse config check', () => {
     expect(code).toBe(0);
     expect(stdout).toContain('A new device key is refused: anonymous sign-up is off.');
   });
+
+  it.each(['AUTH_ANONYMOUS_SIGNUP_ENABLED: false', 'set AUTH_ANONYMOUS_SIGNUP_ENABLED=false'])(
+    'refuses a file with the line %j, which would count as not set',
+    async (line) => {
+      const file = await environmentFile(`PORT=3000\n${line}`);
+      const problems = [{ variable: 'line 2', message: 'is neither NAME=value nor a comment.' }];
+      const args = ['config', 'check', '--json', '--file', file];
+      const { code, stdout } = await user.run(args);
+      expect({ code, ...(JSON.parse(stdout) as object) }).toMatchObject({ code: 78, problems });
+      for (const other of [['config', 'print'], ['doctor']]) {
+        const refused = await user.run([...other, '--file', file]);
+        expect({ other, ...refused }).toMatchObject({
+          ...{ other, code: 78 },
+          stderr: expect.stringContaining('line 2: is neither NAME=value nor a comment.'),
+        });
+      }
+    },
+  );
 });
 
 describe('gatehouse config print', () => {

@@ -1,10 +1,8 @@
-import { parseEnv } from 'node:util';
 import {
   ConfigurationError,
   ConfigurationReport,
 } from '../../../server/config/environment/configuration-error.js';
 import { gatherTexts, readValues } from '../../../server/config/read-environment.js';
-import { readSmallFile } from '../../../server/config/environment/small-file.js';
 import type { EnvironmentText } from '../../../server/config/environment/variable.js';
 import {
   VARIABLE_NAMES,
@@ -20,7 +18,8 @@ import { findExpiries } from '../../../core/policy/findings/expiry.js';
 import type { LockoutFinding } from '../../../core/policy/findings/lockout.js';
 import { describePolicy } from '../../../core/policy/findings/describe-policy.js';
 import type { CliContext } from '../command.js';
-import { EXIT, usageError } from '../cli-error.js';
+import { EXIT } from '../cli-error.js';
+import { readVariablesFile } from '../variables-file.js';
 
 type Context = CliContext<{ readonly file?: string }>;
 type CheckContext = CliContext<{
@@ -31,19 +30,23 @@ type CheckContext = CliContext<{
 
 /** With --file, only its variables count, so that the result does not depend on the shell. */
 export function variablesToCheck({ environment, options }: Context): CliContext['environment'] {
-  if (options.file === undefined) {
-    return environment;
+  return options.file === undefined ? environment : readVariablesFile(options.file);
+}
+
+async function resolve(context: Context): ReturnType<typeof resolveOrExplain> {
+  try {
+    return await resolveOrExplain(variablesToCheck(context));
+  } catch (error) {
+    if (error instanceof ConfigurationError) {
+      return error;
+    }
+    throw error;
   }
-  const file = readSmallFile(options.file);
-  if ('failure' in file) {
-    throw usageError(`--file names a file that ${file.failure}.`);
-  }
-  return { ...parseEnv(file.text) };
 }
 
 /** Exits with 78 if the server would not start, and with 1 if a finding is an error. */
 export async function check(context: CheckContext): Promise<number> {
-  const resolved = await resolveOrExplain(variablesToCheck(context));
+  const resolved = await resolve(context);
   if (resolved instanceof ConfigurationError) {
     const { problems, warnings, message } = resolved;
     context.output.result(
