@@ -217,16 +217,16 @@ export function unknownName(name: string): string {
 
 /**
  * A misspelt variable would leave its policy at the default, so it is a problem; any other unknown
- * name is a warning. `GITHUB_*` is shared with build machines: only a near miss counts.
+ * name is a warning. Other programs have names such as `GITHUB_*` too: only a near miss counts.
  */
 export function checkUnknownNames(names: readonly string[], report: ConfigurationReport): void {
   for (const name of names) {
-    if (!/^(AUTH|SERVICE|GITHUB)_/i.test(name) || ACCEPTED.has(name)) {
+    if (!/^(AUTH|SERVICE|GITHUB|ADMIN|METRICS|AUDIT)_/i.test(name) || ACCEPTED.has(name)) {
       continue;
     }
     if (closestName(name, KNOWN) !== null) {
       report.problem(name, unknownName(name));
-    } else if (!/^GITHUB_/i.test(name)) {
+    } else if (/^(AUTH|SERVICE)_/i.test(name)) {
       report.warn(`${name} is not a variable of this server and is ignored.`);
     }
   }

@@ -116,7 +116,9 @@ describe('a secret read from a file', () => {
       'AUTH_GITHUB_WEBHOOK_SECRET',
       'METRICS_TOKEN',
     ]);
-    expect(messageFor({ PORT: '1', SERVICE_LOG_LEVEL_FILE: path })).toBe('');
+    expect(messageFor({ PORT: '1', SERVICE_LOG_LEVEL_FILE: path })).toContain(
+      'SERVICE_LOG_LEVEL_FILE: is not a variable of this server; did you mean SERVICE_LOG_LEVEL?',
+    );
   });
 
   it('is used again after a change or needs a restart, as the docs list', () => {

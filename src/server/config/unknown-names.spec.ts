@@ -10,6 +10,13 @@ describe('resolveSettings, with unknown names', () => {
     ['SERVICE_FEATURE_AUTH_OAUTH_KEYLESS_ENABLED', 'SERVICE_FEATURE_AUTH_OAUTH__KEYLESS_ENABLED'],
     ['SERVICE_MASTER_SECRET_FIL', 'SERVICE_MASTER_SECRET_FILE'],
     ['GITHUB_CLIENTID', 'GITHUB_CLIENT_ID'],
+    ['METRICS_TOKENS', 'METRICS_TOKEN'],
+    ['ADMIN_TRUSTED_PROXYES', 'ADMIN_TRUSTED_PROXIES'],
+    ['ADMIN_LOGIN_OPERATE_GROUP', 'ADMIN_LOGIN_OPERATE_GROUPS'],
+    ['AUDIT_REFUSED_LOGIN_DAYS', 'AUDIT_REFUSED_LOGINS_DAYS'],
+    // Only a secret has a file.
+    ['AUTH_REQUIRED_LOGIN_PROVIDERS_FILE', 'AUTH_REQUIRED_LOGIN_PROVIDERS'],
+    ['SERVICE_TRUSTED_PROXIES_FILE', 'SERVICE_TRUSTED_PROXIES'],
   ])('refuses %s and names %s', (name, meant) => {
     expect(() => resolveSettings({ [name]: 'x' })).toThrow(
       expect.objectContaining<Partial<ConfigurationError>>({
@@ -27,10 +34,14 @@ describe('resolveSettings, with unknown names', () => {
     },
   );
 
-  it.each(['GITHUB_ACTIONS', 'GITHUB_TOKEN', 'GITHUB_BASE_REF', 'PATH', 'constructor'])(
-    'ignores %s',
-    (name) => {
-      expect(resolveSettings({ [name]: 'x' }).warnings).toEqual([]);
-    },
-  );
+  it.each([
+    'GITHUB_ACTIONS',
+    'GITHUB_TOKEN',
+    'GITHUB_BASE_REF',
+    'ADMIN_EMAIL',
+    'PATH',
+    'constructor',
+  ])('ignores %s', (name) => {
+    expect(resolveSettings({ [name]: 'x' }).warnings).toEqual([]);
+  });
 });

@@ -1,6 +1,9 @@
 const LARGEST_DISTANCE = 2;
 
-/** Returns the name that was probably meant: a few letters differ, or words are missing. */
+/**
+ * Returns the name that was probably meant: a few letters differ, words are missing, or it is no
+ * secret and has no file.
+ */
 export function closestName(name: string, known: readonly string[]): string | null {
   const upper = name.toUpperCase();
   let best: string | null = null;
@@ -12,7 +15,12 @@ export function closestName(name: string, known: readonly string[]): string | nu
       bestDistance = distance;
     }
   }
-  return best ?? known.find((candidate) => leavesOutWords(upper, candidate)) ?? null;
+  return (
+    best ??
+    known.find((candidate) => leavesOutWords(upper, candidate)) ??
+    known.find((candidate) => upper === `${candidate}_FILE`) ??
+    null
+  );
 }
 
 function leavesOutWords(name: string, candidate: string): boolean {

@@ -226,8 +226,8 @@ export const PROVIDER_ENTRY = object({
         v.pipe(
           allowRule('Domains of the verified e-mail address. Empty = no restriction.'),
           v.check(
-            (domains) => !domains.some((domain) => domain.includes('@')),
-            'must be domains without @.',
+            (domains) => !domains.some((domain) => /[@*]/.test(domain)),
+            'must be domains without @ or *.',
           ),
         ),
         [],

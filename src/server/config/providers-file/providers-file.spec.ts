@@ -221,11 +221,8 @@ describe('the providers file', () => {
       { ...OKTA, allow: { groupsAll: 'x' } },
       '[0].allow.groupsAll must be',
     ],
-    [
-      'an e-mail as domain',
-      { ...OKTA, allow: { emailDomains: ['@a.b'] } },
-      '[0].allow.emailDomains',
-    ],
+    ['a wildcard', { ...OKTA, allow: { emailDomains: ['*.a'] } }, '[0].allow.emailDomains'],
+    ['an e-mail', { ...OKTA, allow: { emailDomains: ['@a.b'] } }, '[0].allow.emailDomains'],
     [
       'a user with a prefix alone',
       { ...OKTA, allow: { usersAllowlist: ['sub:1', 'SUB: '] } },

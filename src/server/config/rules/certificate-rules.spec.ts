@@ -38,6 +38,7 @@ describe('the file of certificate rules', () => {
     ['{"allowedIssuers":[]}', 'allowedEmailDomains is missing'],
     ['{"allowedEmailDomains":[]}', 'allowedIssuers is missing'],
     ['{"allowedIssuers":[],"allowedEmailDomains":["a@b"]}', 'domains without @'],
+    ['{"allowedIssuers":[],"allowedEmailDomains":["*.a.b"]}', 'domains without @ or *'],
     ['{"allowedIssuers":["CN=a,,"],"allowedEmailDomains":[]}', 'RFC 4514'],
     [
       '{"allowedIssuers":[""],"allowedEmailDomains":[]}',

@@ -26,7 +26,7 @@ export interface CertificateRulesValues {
   readonly [SOURCE]: string;
 }
 
-const isDomain = (domain: string): boolean => !/[\s@,]/.test(domain);
+const isDomain = (domain: string): boolean => !/[\s@,*]/.test(domain);
 
 /** The file of RULES_PATH. Both lists have to be there: one that got lost would allow everyone. */
 const RULES = object({
@@ -38,7 +38,7 @@ const RULES = object({
     texts('Domains an e-mail or UPN identity may have. Empty = any.', (domain) =>
       domain.toLowerCase(),
     ),
-    v.check((domains) => domains.every(isDomain), 'must be domains without @.'),
+    v.check((domains) => domains.every(isDomain), 'must be domains without @ or *.'),
   ),
 });
 
