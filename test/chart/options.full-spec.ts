@@ -19,10 +19,16 @@ const render = (values: chart.JsonObject) => chart.manifestsWith(helm, values);
 describe('texts of the values', () => {
   it('evaluates templates in names, host names and annotations of objects', async () => {
     const manifests = await render({
-      global: { domain: 'example.org' },
+      global: { domain: 'example.org', level: 'debug', isOpen: false, port: 8080 },
       fullnameOverride: '{{ .Release.Name }}-keeper',
       secrets: DATABASE,
-      config: { SERVICE_PUBLIC_URL: 'https://gate.{{.Values.global.domain}}' },
+      config: {
+        SERVICE_PUBLIC_URL: 'https://gate.{{ .Values.global.domain }}',
+        SERVICE_LOG_LEVEL: '{{ .Values.global.level }}',
+        AUTH_ANONYMOUS_SIGNUP_ENABLED: '{{ .Values.global.isOpen }}',
+        PORT: '{{ .Values.global.port }}',
+        SERVICE_TRUSTED_PROXIES: ['{{ "10.0.0.0/8" }}'],
+      },
       ingress: {
         enabled: true,
         hosts: ['gate.{{ .Values.global.domain }}'],
@@ -52,7 +58,9 @@ describe('texts of the values', () => {
       hostnames: ['gate.example.org'],
     });
     expect(at(find(manifests, 'ConfigMap'), 'data')).toMatchObject({
-      SERVICE_PUBLIC_URL: 'https://gate.example.org',
+      ...{ SERVICE_PUBLIC_URL: 'https://gate.example.org', SERVICE_LOG_LEVEL: 'debug' },
+      ...{ AUTH_ANONYMOUS_SIGNUP_ENABLED: 'false', PORT: '8080' },
+      SERVICE_TRUSTED_PROXIES: '10.0.0.0/8',
       SERVICE_LOGIN_ORIGINS: 'http://gate-keeper.default.svc:80',
     });
     const template = at(find(manifests, 'Deployment'), 'spec.template');

@@ -16,11 +16,16 @@ const TRACING_VARIABLES = { '^OTEL_[A-Z0-9_]+$': { type: ['string', 'integer', '
 const SECRET_SOURCE = { $ref: '#/definitions/secretSource' };
 /** Helm reads digits as a whole number, also in a client id. */
 const TEXT_TYPES = ['string', 'integer', 'null'];
+/** The chart expands templates in `config`; the server checks what they become. */
+const TEMPLATE = String.raw`\{\{`;
+const TEMPLATE_SCHEMA = { type: 'string', pattern: TEMPLATE };
+
 const BOOLEAN_SCHEMA = {
   anyOf: [
     { type: ['boolean', 'null'] },
     { enum: ['true', 'false', '1', '0', 'yes', 'no', 'on', 'off', ''] },
     { type: 'integer', minimum: 0, maximum: 1 },
+    TEMPLATE_SCHEMA,
   ],
 };
 
@@ -148,17 +153,17 @@ function valueSchema(variable) {
     case 'integer':
       return integerSchema(variable);
     case 'enum':
-      return { enum: [...variable.values, '', null] };
+      return { anyOf: [{ enum: [...variable.values, '', null] }, TEMPLATE_SCHEMA] };
     case 'csv':
       return listSchema(itemSchema(variable));
     case 'cidrs':
-      return listSchema({ type: 'string', pattern: '^[0-9A-Fa-f:.]+(/[0-9]{1,3})?$' });
+      return listSchema({ type: 'string', pattern: `^[0-9A-Fa-f:.]+(/[0-9]{1,3})?$|${TEMPLATE}` });
     case 'string':
       return variable.pattern === undefined
         ? { type: TEXT_TYPES }
-        : { type: TEXT_TYPES, pattern: `${variable.pattern.source}|^$` };
+        : { type: TEXT_TYPES, pattern: `${variable.pattern.source}|^$|${TEMPLATE}` };
     case 'url':
-      return { type: ['string', 'null'], pattern: `^${urlStart(variable)}\\S*$|^$` };
+      return { type: ['string', 'null'], pattern: `^${urlStart(variable)}\\S*$|^$|${TEMPLATE}` };
     case 'path':
     case 'json':
       return { type: ['string', 'null'] };
@@ -171,7 +176,7 @@ function urlStart({ schemes }) {
 
 function integerSchema(variable) {
   const range = variable.clamp === true ? {} : { minimum: variable.min, maximum: variable.max };
-  return { type: ['integer', 'string', 'null'], pattern: '^\\d*$', ...range };
+  return { type: ['integer', 'string', 'null'], pattern: `^\\d*$|${TEMPLATE}`, ...range };
 }
 
 /** The server lower-cases and trims items, so the schema checks only their spelling. */
