@@ -186,6 +186,11 @@ export const REFUSALS: readonly Refusal[] = [
     says: ['groupAny'],
   },
   {
+    what: 'a list with an empty item, which would lift a restriction',
+    values: { config: { AUTH_GITHUB_ALLOWED_ORGS: [''] } },
+    says: ['AUTH_GITHUB_ALLOWED_ORGS'],
+  },
+  {
     what: 'a value of the wrong type',
     values: { config: { AUTH_TOKEN_TTL_SECONDS: 'a month' } },
     says: ['AUTH_TOKEN_TTL_SECONDS'],

@@ -181,7 +181,7 @@ function integerSchema(variable) {
 
 /** The server lower-cases and trims items, so the schema checks only their spelling. */
 function itemSchema({ values }) {
-  return values === undefined ? { type: 'string', pattern: '^[^"]*$' } : { enum: values };
+  return values === undefined ? { type: 'string', pattern: '^[^"]+$' } : { enum: values };
 }
 
 function listSchema(items) {
