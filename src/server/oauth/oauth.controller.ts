@@ -1,4 +1,15 @@
-import { Body, Controller, Get, Headers, Inject, Ip, Post, Req, Res } from '@nestjs/common';
+import {
+  Body,
+  Controller,
+  Get,
+  Headers,
+  Inject,
+  Ip,
+  Post,
+  Req,
+  Res,
+  UseGuards,
+} from '@nestjs/common';
 import { RouteConfig } from '@nestjs/platform-fastify';
 import { ApiBasicAuth, ApiBearerAuth, ApiConsumes, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -27,6 +38,7 @@ import { oauthRefusal } from './oauth-refusal.js';
 import { ResourceServerOutcomesService } from './resource-server-outcomes.service.js';
 import { SigningKeysService } from './signing-keys.service.js';
 import { TokenAnswerService } from './token-answer.service.js';
+import { TokenRateGuard } from './token-rate.guard.js';
 
 /** Receivers may keep the key set for so long; a new key is published a day ahead. */
 const KEY_SET_MAX_AGE_SECONDS = 300;
@@ -88,7 +100,7 @@ export class OAuthController {
       'The session is the only proof of an exchange: there is no client authentication. A backend that authenticates gets a token of its own with `grant_type=client_credentials` (RFC 6749, 4.4).',
   })
   @Post('v1/oauth/token')
-  // TokenAnswerService counts the requests.
+  @UseGuards(TokenRateGuard)
   @RouteConfig({ ...FORM_ROUTE, rateLimit: false, resourceServerRequest: 'token' })
   @ApiConsumes(FORM)
   @Answers(TokenDto)

@@ -14,6 +14,7 @@ import { ResourceTokenService } from './resource-token.service.js';
 import { SigningKeysService } from './signing-keys.service.js';
 import { TokenAnswerService } from './token-answer.service.js';
 import { TokenExchangeService } from './token-exchange.service.js';
+import { TokenRateGuard } from './token-rate.guard.js';
 
 /**
  * Owns the tokens of other backends: their keys, the exchange, introspection and the question of a
@@ -35,6 +36,7 @@ import { TokenExchangeService } from './token-exchange.service.js';
     SigningKeysService,
     TokenAnswerService,
     TokenExchangeService,
+    TokenRateGuard,
   ],
   exports: [ClientTokenService, ResourceTokenService, SigningKeysService, TokenAnswerService],
 })

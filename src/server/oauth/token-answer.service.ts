@@ -19,13 +19,15 @@ export class TokenAnswerService {
   private readonly grants = new Map<string, Grant>();
 
   constructor(
-    private readonly limits: RateLimitService,
+    limits: RateLimitService,
     exchanges: TokenExchangeService,
     clientTokens: ClientTokenService,
   ) {
     this.add(EXCHANGE, (form) => exchanges.exchange(form));
-    this.add(CLIENT_CREDENTIALS, async (form, { authorization }) => {
-      const { token, scope, expiresIn } = await clientTokens.grant(authorization, form);
+    this.add(CLIENT_CREDENTIALS, async (form, { authorization, address }) => {
+      const { token, scope, expiresIn } = await limits.countRefusals(address, () =>
+        clientTokens.grant(authorization, form),
+      );
       return { access_token: token, token_type: 'Bearer', expires_in: expiresIn, scope };
     });
   }
@@ -39,18 +41,9 @@ export class TokenAnswerService {
     return [...this.grants.keys()];
   }
 
-  /**
-   * Counts requests for their address, but of backends only refusals: one that gets no token misses the
-   * sessions that end, and others share its address.
-   * @throws AppError `unsupported-grant-type`, `rate-limited`, and as the grant
-   */
+  /** @throws AppError `unsupported-grant-type`, and as the grant */
   async answer(form: TokenForm, caller: TokenCaller): Promise<TokenDto> {
-    const isOfBackend = form.grant_type === CLIENT_CREDENTIALS;
-    if (!isOfBackend) {
-      await this.limits.count('tokenPerIp', caller.address);
-    }
     const grant = orRefuse(this.grants.get(form.grant_type), 'unsupported-grant-type');
-    const work = (): Promise<TokenDto> => grant(form, caller);
-    return isOfBackend ? this.limits.countRefusals(caller.address, work) : work();
+    return grant(form, caller);
   }
 }

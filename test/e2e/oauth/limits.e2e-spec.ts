@@ -126,6 +126,13 @@ describe('the limit of an address', () => {
     expect((await grant()).status).toBe(200);
   });
 
+  it('counts requests for tokens that cannot be read', async () => {
+    const headers = somewhere();
+    const form = { grant_type: 'refresh_token', refresh_token: 'x'.repeat(1000) };
+    const answers = await repeat(50, () => postForm(server, '/v1/oauth/token', form, headers));
+    expect([counted(answers, 400), counted(answers, 429)]).toEqual([PER_ADDRESS, 50 - PER_ADDRESS]);
+  });
+
   it('counts each exchange, whatever other requests it sends', async () => {
     const headers = somewhere();
     const session = await tokenOf(server, makeDeviceKey());
