@@ -51,6 +51,8 @@ export class FakePushService {
   readonly receiptProblems = new Map<string, Problem | null>();
   readonly projects = new Map<string, string>();
   accessToken: string | null = null;
+  /** The answer to a request with these messages waits for it. */
+  hold: (messages: readonly ReceivedMessage[]) => Promise<void> = async () => {};
   /** The size limit of the services of phones. The ticket of a larger message reports it. */
   maxMessageBytes = MAX_MESSAGE_BYTES;
   /** The address, which stays the same after closing and then refuses connections. */
@@ -75,6 +77,7 @@ export class FakePushService {
     const fault = this.faults.shift();
     if (request.url === `${API}/send` && Array.isArray(body)) {
       this.batches.push(body.length);
+      await this.hold(body as ReceivedMessage[]);
       this.send(request, response, body as ReceivedMessage[], fault);
     } else if (request.url === `${API}/getReceipts`) {
       this.receipts(response, (body as { ids: string[] }).ids, fault);

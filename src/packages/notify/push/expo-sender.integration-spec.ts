@@ -112,6 +112,24 @@ describe('A push', () => {
     expect(service.accepted.map(({ to }) => to).sort()).toEqual(['a', 'b', 'c'].map(pushToken));
   });
 
+  it('is sent to several projects at the same time, so that a slow one delays no other', async () => {
+    service.projects.set(pushToken('b'), '@other/app');
+    let arrived = 0;
+    let release: () => void = () => undefined;
+    const bothArrived = new Promise<void>((done) => (release = done));
+    service.hold = async ({ length }) => {
+      arrived += Number(length === 1);
+      if (arrived === 2) {
+        release();
+      }
+      await (length === 1 ? bothArrived : undefined);
+    };
+    const hasty = pushSender(service, { timeoutMs: 2_000 });
+    const results = await hasty.attempt(pushDeliveries('a', 'b'));
+    await hasty.close();
+    expect(codesOf(results)).toEqual(['sent', 'sent']);
+  });
+
   it('is not sent to an invalid push token', () => {
     const tokens = [{ token: 'fcm:abc', clientServerUrl: null }];
     const plan = planNotification(anEvent('ready'), readPreferences({}), tokens, { now: NOW });

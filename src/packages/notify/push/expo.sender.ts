@@ -127,11 +127,14 @@ export class ExpoSender {
     otherwise: AttemptResult,
   ): Promise<AttemptResult[]> {
     const results = new Map<PushDelivery, AttemptResult>();
-    for (const tokens of projects) {
+    const send = async (tokens: readonly string[]): Promise<void> => {
       const part = batch.filter((one) => tokens.includes(one.token) && !results.has(one));
+      part.forEach((one) => results.set(one, otherwise));
       const partResults = part.length === 0 ? [] : await this.sendBatch(part, false);
       part.forEach((one, index) => results.set(one, partResults[index] ?? otherwise));
-    }
+    };
+    // At the same time, so that slow answers together do not outlast the claim of the batch.
+    await Promise.all(projects.map(send));
     return batch.map((delivery) => results.get(delivery) ?? otherwise);
   }
 
