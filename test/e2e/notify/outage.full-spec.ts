@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -114,6 +114,25 @@ describe('gatehouse notify, while the server is unavailable', () => {
     expect(fixture.push.accepted).toHaveLength(1);
     await fixture.notify(0, ...READY, '--settings-file', file);
     expect(fixture.push.accepted).toHaveLength(2);
+  });
+
+  it('sends a delivery however often its settings were not read in the meantime', async () => {
+    const receiver = await fixture.webhook('hook', (_request, count) => ({
+      status: count === 1 ? 503 : 204,
+    }));
+    await fixture.notify(1, ...READY);
+    serverGoesAway();
+    rmSync(state('accounts'), { recursive: true });
+    for (let round = 0; round < 7; round += 1) {
+      fixture.letTimePass();
+      expect(await fixture.run('notify', 'flush')).toMatchObject({ code: 4 });
+    }
+    const [listed] = await fixture.ok('deliveries', 'list', '--state', 'waiting');
+    expect(listed).toMatchObject({ attempts: 1, why: expect.stringContaining('Cannot reach') });
+    proxy.leadTo(server.port);
+    fixture.letTimePass();
+    expect(await fixture.run('notify', 'flush')).toMatchObject({ code: 0 });
+    expect(receiver.received).toHaveLength(2);
   });
 
   it('loses no event when the command is killed while it waits for the settings', async () => {

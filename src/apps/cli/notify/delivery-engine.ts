@@ -24,6 +24,8 @@ const PUSH_BATCH = 100;
 const TARGET_CONCURRENCY = 4;
 /** Consecutive failures after which a target is skipped for the rest of the round. */
 const FAILURES_IN_A_ROW = 3;
+/** Without their settings, deliveries wait for as long as they are valid. */
+const SETTINGS_SCHEDULE = { ...DEFAULT_SCHEDULE, delaysMs: [30_000] };
 const TOO_LATE = 'It no longer matters by the next try, so it is not sent late.';
 const RESOLVED = 'The request was answered.';
 
@@ -91,7 +93,7 @@ export class DeliveryEngine {
         ready.push(claim);
         deliveries.push(delivery);
       } else {
-        await this.settle(claim, delivery);
+        await this.settle(claim, delivery, false);
       }
     }
     const [first] = ready;
@@ -103,10 +105,15 @@ export class DeliveryEngine {
     return results.every((one) => one.state === 'failed' && one.isTemporary);
   }
 
-  private async settle(claim: SpooledDelivery, result: AttemptResult): Promise<void> {
+  /** @param isTried false = its settings could not be read, or no longer want it */
+  private async settle(
+    claim: SpooledDelivery,
+    result: AttemptResult,
+    isTried = true,
+  ): Promise<void> {
     const { entry } = claim;
     const { delivery } = entry;
-    const attempts = entry.attempts + 1;
+    const attempts = entry.attempts + Number(isTried);
     const at = Date.now();
     if (result.state === 'sent') {
       const { receiptId, messageId } = result;
@@ -120,9 +127,11 @@ export class DeliveryEngine {
       return;
     }
     const { code, detail, isTemporary } = result;
-    const nextAt = nextAttemptAt(delivery, result, attempts, at, DEFAULT_SCHEDULE);
+    const nextAt = isTried
+      ? nextAttemptAt(delivery, result, attempts, at, DEFAULT_SCHEDULE)
+      : nextAttemptAt(delivery, result, 1, at, SETTINGS_SCHEDULE);
     if (nextAt !== null) {
-      await this.spool.putBack(claim, nextAt, { code, detail, at });
+      await this.spool.putBack(claim, nextAt, { code, detail, at }, attempts);
       await this.note(entry, { state: 'waiting', attempts, code, detail, nextAt }, result);
       return;
     }

@@ -69,6 +69,18 @@ export function hasEnded(owner: string): boolean {
   return pid === process.pid ? life !== LIFE : !isRunning(pid);
 }
 
+/** Above each lease, and each delay between two attempts: a later time is of a clock that was set back since. */
+const LONGEST_DELAY_MS = 2 * 3_600_000;
+
+export function isDue({ dueAt, expiresAt }: SpoolName, now: number): boolean {
+  return dueAt <= now || expiresAt <= now || dueAt > now + LONGEST_DELAY_MS;
+}
+
+export function isFree({ claim }: SpoolName, now: number): boolean {
+  const isOver = claim === null || claim.leaseUntil <= now;
+  return isOver || claim.leaseUntil > now + LONGEST_DELAY_MS || hasEnded(claim.owner);
+}
+
 const LIFE = randomBytes(4).toString('hex');
 
 function machine(): string {

@@ -37,7 +37,8 @@ import { ResolvedRequests } from './resolved-requests.js';
 import { SpoolHistory } from './spool-history.js';
 import {
   formatSpoolName,
-  hasEnded,
+  isDue,
+  isFree,
   keyOf,
   ownerOfThisProcess,
   parseSpoolName,
@@ -81,8 +82,6 @@ const NOTHING_ADDED: Added = { claims: [], known: [], displaced: [] };
 
 /** Lifetime of a claim without an end or a living process; far longer than any attempt. */
 export const LEASE_MS = 60_000;
-/** Above each lease, and each delay between two attempts: a later time is of a clock that was set back since. */
-const LONGEST_DELAY_MS = 2 * 3_600_000;
 /** Far below the limit of open files. */
 const FILES_AT_ONCE = 64;
 /** Bounds of the polling interval, because other processes may change the spool at any time. */
@@ -260,12 +259,16 @@ export class Spool {
   }
 
   /** Returns the entry to the queue, for any process. */
-  async putBack(claim: Claim, dueAt: number, lastError: LastError | null): Promise<void> {
+  async putBack(
+    claim: Claim,
+    dueAt: number,
+    lastError: LastError | null,
+    attempts = claim.entry.attempts + (lastError === null ? 0 : 1),
+  ): Promise<void> {
     // A suspended computer may have lost its claim to another process, whose result counts.
     if (!(await this.isStillOurs(claim))) {
       return;
     }
-    const attempts = claim.entry.attempts + (lastError === null ? 0 : 1);
     try {
       await this.write({ ...claim.entry, attempts, lastError }, dueAt, false);
       await rm(this.path(claim.name), { force: true });
@@ -385,13 +388,4 @@ function isDelivery(claim: Claim): claim is SpooledDelivery {
 
 function isOfEvents(claim: Claim): claim is SpooledEvents {
   return claim.entry.kind === 'events';
-}
-
-function isDue({ dueAt, expiresAt }: SpoolName, now: number): boolean {
-  return dueAt <= now || expiresAt <= now || dueAt > now + LONGEST_DELAY_MS;
-}
-
-function isFree({ claim }: SpoolName, now: number): boolean {
-  const isOver = claim === null || claim.leaseUntil <= now;
-  return isOver || claim.leaseUntil > now + LONGEST_DELAY_MS || hasEnded(claim.owner);
 }
