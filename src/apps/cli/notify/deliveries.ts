@@ -58,7 +58,9 @@ export function redeliver(context: CliContext): Promise<number> {
     if (entry.kind !== 'delivery') {
       throw notFound(id);
     }
-    await sender.engine.attemptNow([await claimOf(sender, entry)]);
+    const claim = await claimOf(sender, entry);
+    await sender.spool.newest.forget(entry);
+    await sender.engine.attemptNow([claim]);
     const line = sender.lines.get(id);
     if (line === undefined) {
       throw notFound(id);

@@ -28,6 +28,7 @@ const FAILURES_IN_A_ROW = 3;
 const SETTINGS_SCHEDULE = { ...DEFAULT_SCHEDULE, delaysMs: [30_000] };
 const TOO_LATE = 'It no longer matters by the next try, so it is not sent late.';
 const RESOLVED = 'The request was answered.';
+const SUPERSEDED = 'A newer event of the session was sent.';
 
 /** Sends the deliveries of the spool, each target independently of the others. */
 export class DeliveryEngine {
@@ -89,6 +90,8 @@ export class DeliveryEngine {
         await this.drop(claim, 'expired', TOO_LATE);
       } else if (await this.spool.resolved.has(entry)) {
         await this.drop(claim, 'resolved', RESOLVED);
+      } else if (await this.spool.newest.isSuperseded(entry)) {
+        await this.drop(claim, 'superseded', SUPERSEDED);
       } else if ('kind' in delivery) {
         ready.push(claim);
         deliveries.push(delivery);
@@ -120,6 +123,7 @@ export class DeliveryEngine {
       if (receiptId !== undefined && delivery.kind === 'push') {
         await this.spool.expectReceipt(entry, { receiptId, token: delivery.token, sentAt: at });
       }
+      await this.spool.newest.add(entry).catch(unlessUnusable);
       const named = messageId === undefined ? {} : { messageId };
       await this.spool.end(claim, { state: 'sent', code: null, at, ...named }, attempts);
       await this.note(entry, { state: 'sent', attempts }, result);

@@ -96,10 +96,13 @@ export function exitCodeOf(lines: readonly LineResult[]): number {
     return EXIT.notLoggedIn;
   }
   const isFailed = lines.some(
-    ({ state, code }) => ['failed', 'waiting', 'dropped'].includes(state) && code !== 'resolved',
+    ({ state, code = '' }) =>
+      ['failed', 'waiting', 'dropped'].includes(state) && !NOT_NEEDED.includes(code),
   );
   return isFailed ? EXIT.refused : EXIT.ok;
 }
+
+const NOT_NEEDED = ['resolved', 'superseded'];
 
 /** The sender's own message names no variable: other programs have an option for it. */
 function adviceFor(code: string | undefined): string {
@@ -121,6 +124,7 @@ const REASONS: Readonly<Record<string, string>> = {
 const GIVEN_UP: Readonly<Record<string, string>> = {
   expired: 'It no longer matters, so it is not sent late.',
   resolved: 'The request was answered.',
+  superseded: 'A newer event of the session was sent.',
 };
 
 const NO_TARGET = {

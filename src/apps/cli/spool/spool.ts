@@ -33,6 +33,7 @@ import {
   type SpoolEntry,
   type SpoolLimits,
 } from './spool-entry.js';
+import { NewestPushes } from './newest-pushes.js';
 import { ResolvedRequests } from './resolved-requests.js';
 import { SpoolHistory } from './spool-history.js';
 import {
@@ -99,6 +100,7 @@ export function spoolDirectory(environment: Readonly<Record<string, string | und
 export class Spool {
   readonly history: SpoolHistory;
   readonly resolved: ResolvedRequests;
+  readonly newest: NewestPushes;
   private readonly queue: string;
   private readonly limits: SpoolLimits;
   private readonly inbox: SpoolInbox;
@@ -111,6 +113,7 @@ export class Spool {
     this.queue = join(options.directory, 'queue');
     this.inbox = new SpoolInbox(this.queue, this.owner);
     this.resolved = new ResolvedRequests(join(options.directory, 'resolved'));
+    this.newest = new NewestPushes(join(options.directory, 'newest'), options.now);
     this.history = new SpoolHistory(join(options.directory, 'ended'), this.limits.maxHistory);
   }
 
@@ -166,7 +169,7 @@ export class Spool {
     await this.prepare();
     await removeAbandonedFiles(this.queue, now);
     await this.inbox.recover(now, Date.now() - LEASE_MS);
-    await this.history.tidy(now);
+    await Promise.all([this.history.tidy(now), this.newest.tidy()]);
   }
 
   /** Names of the waiting entries, including those that ended processes had claimed. */
