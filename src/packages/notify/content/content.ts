@@ -119,7 +119,7 @@ const TITLE_OF = {
 } as const;
 
 /**
- * @param mask replaces passwords and tokens: `maskSecrets`, or {@link unmasked}; `acts` is true for
+ * @param mask replaces passwords and tokens: `maskShownSecrets`, or {@link unmasked}; `acts` is true for
  *   what a person permits
  */
 export function contentFor(

@@ -1,4 +1,4 @@
-import { maskSecrets } from './mask-secrets.js';
+import { maskSecrets, maskShownSecrets } from './mask-secrets.js';
 import { MASK } from './text.js';
 
 /** Characters that no issuer uses, in the lengths of tokens, so that no scanner reports them. */
@@ -272,4 +272,34 @@ describe(maskSecrets.name, () => {
       ends.forEach((end) => expect(maskSecrets(`echo ${word}${end}`)).not.toBe(''));
     },
   );
+});
+
+describe(maskShownSecrets.name, () => {
+  const SHOWN = 64 * 1024;
+  const blanks = (length: number) => ' '.repeat(length);
+
+  it('reads no more of a text than a notification can show', () => {
+    const text = maskShownSecrets(`API_TOKEN=s3cr3t ${'x '.repeat(8 * 1024 * 1024)}`);
+    expect(text.length).toBeLessThanOrEqual(SHOWN + MASK.length);
+    expect(text).toMatch(/^API_TOKEN=\[masked] x[^]*…$/);
+    const short = 'x '.repeat(SHOWN);
+    expect(maskShownSecrets(short)).toBe(short);
+  });
+
+  it.each([SHOWN, 2 * SHOWN])(
+    'masks a secret at the position %d as in the whole text',
+    (position) => {
+      const revealed = SECRETS.filter(([text, secret]) => {
+        const cut = text.indexOf(secret) + (secret.length >> 1);
+        const whole = `${blanks(position - cut)}${text}\n${blanks(2 * SHOWN)}`;
+        return !maskSecrets(whole).startsWith(maskShownSecrets(whole).slice(0, -1));
+      });
+      expect(revealed).toEqual([]);
+    },
+  );
+
+  it('splits no character', () => {
+    const text = `${blanks(SHOWN - 1)}😀${blanks(SHOWN)}`;
+    expect(maskShownSecrets(text)).toBe(`${blanks(SHOWN - 1)}…`);
+  });
 });

@@ -1,12 +1,25 @@
 import { commandSecrets, formedSecrets, type Span } from './mask-commands.js';
 import { MASK } from './text.js';
 
+/** A notification shows at most 16 KiB, and finding the secrets of megabytes takes many seconds. */
+const SHOWN_CHARACTERS = 64 * 1024;
+/** So much more is read, because a secret of which a part is cut off is not recognised. */
+const READ_CHARACTERS = 2 * SHOWN_CHARACTERS;
+
+/** Returns the beginning of a long text with `…`, and any other text whole, by {@link maskSecrets}. */
+export function maskShownSecrets(text: string, acts = false): string {
+  return text.length <= READ_CHARACTERS
+    ? maskSecrets(text, acts)
+    : `${maskSecrets(text.slice(0, READ_CHARACTERS), acts, SHOWN_CHARACTERS)}…`;
+}
+
 /**
  * Masks secrets of a known form, but no variables and other placeholders. Idempotent.
  * @param acts true for what a person permits: nothing that a shell acts on is masked there, only
  *   single words without blanks and operators, and nothing within a here-document
+ * @param shown number of characters of the text that are returned
  */
-export function maskSecrets(text: string, acts = false): string {
+export function maskSecrets(text: string, acts = false, shown = text.length): string {
   const readable = acts
     ? text.replace(HERE_DOCUMENT, (whole, head: string) => head.padEnd(whole.length, '\n'))
     : text;
@@ -16,12 +29,13 @@ export function maskSecrets(text: string, acts = false): string {
   for (const [from, to] of secrets.sort(([one], [other]) => one - other)) {
     const secret = text.slice(from, to);
     // Blanks and operators of a shell can hide a further command.
-    if (!PLACEHOLDER.test(secret) && !(acts && /[\s`$!<>();&|]/.test(secret))) {
+    if (from < shown && !PLACEHOLDER.test(secret) && !(acts && /[\s`$!<>();&|]/.test(secret))) {
       masked += from < end ? '' : text.slice(end, from) + MASK;
       end = Math.max(end, to);
     }
   }
-  return masked + text.slice(end);
+  // The cut may be within a pair of surrogates.
+  return masked + text.slice(end, shown).replace(/[\ud800-\udbff]$/, '');
 }
 
 const HERE_DOCUMENT =

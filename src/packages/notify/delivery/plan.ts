@@ -9,7 +9,7 @@ import {
   type Templates,
   unmasked,
 } from '../content/content.js';
-import { maskSecrets } from '../content/mask-secrets.js';
+import { maskShownSecrets } from '../content/mask-secrets.js';
 import {
   lastingFailure,
   type Delivery,
@@ -205,7 +205,8 @@ function contentOf(
   const switches = { readyIncludeMessageText, requestPreviews: isBuiltIn && requestPreviews };
   const key = `${switches.readyIncludeMessageText} ${switches.requestPreviews}`;
   const content =
-    contents.get(key) ?? contentFor(event, switches, templates, isMasked ? maskSecrets : unmasked);
+    contents.get(key) ??
+    contentFor(event, switches, templates, isMasked ? maskShownSecrets : unmasked);
   contents.set(key, content);
   return content;
 }
