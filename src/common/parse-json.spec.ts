@@ -1,4 +1,4 @@
-import { isNestedTooDeep, MAX_JSON_DEPTH } from './parse-json.js';
+import { isNestedTooDeep, MAX_JSON_DEPTH, repeatedName } from './parse-json.js';
 
 const nested = (depth: number): string => `${'[{"a":'.repeat(depth / 2)}1${'}]'.repeat(depth / 2)}`;
 
@@ -16,5 +16,20 @@ describe(isNestedTooDeep.name, () => {
     ['nothing', '', false],
   ])('judges %s', (_what, json, isTooDeep) => {
     expect(isNestedTooDeep(json)).toBe(isTooDeep);
+  });
+});
+
+describe(repeatedName.name, () => {
+  it.each([
+    ['[{"id":1,"allow":{"id":2}},{"id":3}]', null],
+    ['{"a":"a","b":["a","a"],"c":"\\"a\\":"}', null],
+    ['{"allow":{"a":1},"b":[{}],"allow":{}}', 'allow'],
+    ['[{"a":{"b":1,"b" : 2}}]', 'b'],
+    ['{"a":1,"\\u0061":2}', 'a'],
+    ['{"constructor":1,"__proto__":2}', null],
+    ['7', null],
+  ])('finds in %s the name %j', (json, name) => {
+    expect(JSON.parse(json)).toBeDefined();
+    expect(repeatedName(json)).toBe(name);
   });
 });

@@ -7,6 +7,27 @@ export function parseJson(text: string): unknown {
   }
 }
 
+const JSON_PART = /("(?:[^"\\]|\\.)*")\s*(:)?|[{}]/g;
+
+/** Returns a name that an object of the valid text has twice: the parser uses the last one. */
+export function repeatedName(json: string): string | null {
+  const open: Set<string>[] = [];
+  for (const [part, text, colon] of json.matchAll(JSON_PART)) {
+    if (part === '{') {
+      open.push(new Set());
+    } else if (part === '}') {
+      open.pop();
+    } else if (text !== undefined && colon !== undefined) {
+      const name = JSON.parse(text) as string;
+      if (open.at(-1)?.has(name) === true) {
+        return name;
+      }
+      open.at(-1)?.add(name);
+    }
+  }
+  return null;
+}
+
 export const MAX_JSON_DEPTH = 64;
 
 /** Judges without parsing: nested arrays cost a hundred times as much time as other text. */

@@ -3,6 +3,7 @@ import * as v from 'valibot';
 import { parseJson } from '../../../common/parse-json.js';
 import type { ConfigurationReport } from '../environment/configuration-error.js';
 import { readSecret, readSmallFile } from '../environment/small-file.js';
+import { repeatedField } from './entry-schema.js';
 
 /** The two variables of a list of entries: the path of a JSON file, and the same text itself. */
 interface EntriesNames {
@@ -115,6 +116,11 @@ function entriesOf(
   }
   if (!Array.isArray(parsed)) {
     report.problem(variable, `must be a JSON array of ${content}.`);
+    return [];
+  }
+  const repeated = repeatedField(text);
+  if (repeated !== null) {
+    report.problem(variable, repeated);
     return [];
   }
   return parsed as unknown[];

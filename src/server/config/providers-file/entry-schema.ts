@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { isLoopbackHost } from '../../../core/policy/flow/return-address.js';
+import { repeatedName } from '../../../common/parse-json.js';
 import { closestName } from '../environment/closest-name.js';
 
 const LONGEST_TEXT = 2048;
@@ -122,13 +123,24 @@ function isPlainAddress(value: string): boolean {
   return [username, password, search, hash].every((part) => part === '');
 }
 
-/** Names the field only if it looks like a name, so that a pasted secret is not repeated. */
+/** Other texts are not repeated, because one may be a pasted secret. */
+const LIKE_A_NAME = /^[a-z]\w{0,24}$/i;
+
+/** The parser would use the last one. @returns the problem; null = the valid text has none */
+export function repeatedField(json: string): string | null {
+  const name = repeatedName(json);
+  if (name === null) {
+    return null;
+  }
+  return LIKE_A_NAME.test(name) ? `has the field ${name} twice.` : 'has a field twice.';
+}
+
 function unknownField(name: string, known: readonly string[]): string {
   const meant = closestName(name, known);
   if (meant !== null) {
     return `has a field that is not known; did you mean ${meant}?`;
   }
-  return /^[a-z]\w{0,24}$/i.test(name)
+  return LIKE_A_NAME.test(name)
     ? `has the field ${name}, which is not known.`
     : 'has a field that is not known.';
 }

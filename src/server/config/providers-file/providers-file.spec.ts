@@ -283,6 +283,7 @@ describe('the providers file', () => {
     ['{"id": "okta"}', 'must be a JSON array of providers.'],
     ['[{"clientSecret": "hunter2hunter2"', 'is not valid JSON.'],
     ['[hunter2hunter2]', 'is not valid JSON.'],
+    ['[{"allow": {"groupsAny": ["a"]}, "allow": {}}]', 'has the field allow twice.'],
     ['["hunter2hunter2"]', '[0] must be an object.'],
     ['[null]', '[0] must be an object.'],
   ])('refuses the text %s without repeating it', (text, message) => {

@@ -38,6 +38,10 @@ describe('the file of certificate rules', () => {
     ['{"allowedIssuers":[]}', 'allowedEmailDomains is missing'],
     ['{"allowedEmailDomains":[]}', 'allowedIssuers is missing'],
     ['{"allowedIssuers":[],"allowedEmailDomains":["a@b"]}', 'domains without @'],
+    [
+      '{"allowedIssuers":["Corp"],"allowedEmailDomains":[],"allowedIssuers":[]}',
+      'names a file that has the field allowedIssuers twice.',
+    ],
     ['{"allowedIssuers":[],"allowedEmailDomains":["*.a.b"]}', 'domains without @ or *'],
     ['{"allowedIssuers":["CN=a,,"],"allowedEmailDomains":[]}', 'RFC 4514'],
     [

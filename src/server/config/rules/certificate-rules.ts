@@ -6,7 +6,7 @@ import {
 } from '../../../core/policy/certificate/client-certificate.js';
 import type { ConfigurationReport } from '../environment/configuration-error.js';
 import { readSmallFile } from '../environment/small-file.js';
-import { object, texts } from '../providers-file/entry-schema.js';
+import { object, repeatedField, texts } from '../providers-file/entry-schema.js';
 import { readEntry } from '../providers-file/entries-file.js';
 
 const PATH = 'SERVICE_FEATURE_AUTH_MTLS__RULES_PATH';
@@ -72,6 +72,11 @@ function readRulesFile(
   const given = 'text' in file ? parseJson(file.text) : undefined;
   if (given === undefined) {
     report.problem(PATH, `names a file that ${failure ?? 'is not valid JSON'}.`);
+    return ANY;
+  }
+  const repeated = 'text' in file ? repeatedField(file.text) : null;
+  if (repeated !== null) {
+    report.problem(PATH, `names a file that ${repeated}`);
     return ANY;
   }
   const problem = (field: string, message: string): void =>
