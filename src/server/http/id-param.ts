@@ -1,6 +1,10 @@
-import { Param, ParseUUIDPipe } from '@nestjs/common';
-import { AppError } from '../../common/errors.js';
+import { Param, type PipeTransform } from '@nestjs/common';
+import { orRefuse } from '../../common/errors.js';
+import { readUuid } from '../../common/uuid.js';
+
+const ID: PipeTransform<string, string> = {
+  transform: (text) => orRefuse(readUuid(text), 'not-found'),
+};
 
 /** No row has an id that is not a UUID: 404 `not-found`. */
-export const IdParam = (name = 'id'): ParameterDecorator =>
-  Param(name, new ParseUUIDPipe({ exceptionFactory: () => new AppError('not-found') }));
+export const IdParam = (name = 'id'): ParameterDecorator => Param(name, ID);

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createCliUser, type CliUser } from '../../fixtures/programs/cli-fixture.js';
 import type { Json } from '../../helpers/client.js';
-import { AdminTokensFile, adminUrlOf } from '../../fixtures/admin-fixture.js';
+import { AdminCalls, AdminTokensFile, adminUrlOf } from '../../fixtures/admin-fixture.js';
 import { OffboardingFixture } from '../../fixtures/offboarding-fixture.js';
 
 /** The cache lasts so long that only a message ends a connection of the other replica. */
@@ -85,6 +85,15 @@ describe('a former employee (two replicas; needs PostgreSQL and Redis)', () => {
     await json('account', 'delete', accountId, '--reason', 'asked for it');
     const gone = await gatehouse(['account', 'find', 'alice@example.com']);
     expect(gone).toMatchObject({ code: 1, stderr: expect.stringContaining('No account is found') });
+  });
+
+  it('ends access at once for an id in capital letters', async () => {
+    const person = await fixture.person(other);
+    expect(await fixture.statusOf(other, person)).toBe(200);
+    const operator = new AdminCalls(adminUrl, tokens.operator);
+    expect((await operator.act(person.accountId.toUpperCase(), 'disable')).status).toBe(200);
+    await fixture.until('access ends', async () => (await fixture.statusOf(other, person)) !== 200);
+    expect(first.logs()).toContain(`"accountId":"${person.accountId}"`);
   });
 
   it('lists and plans through the server', async () => {

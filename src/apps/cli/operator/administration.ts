@@ -1,4 +1,4 @@
-import { isUuid } from '../../../common/uuid.js';
+import { readUuid } from '../../../common/uuid.js';
 import type { NamedAuditEvent } from '../../../core/policy/audit-event.js';
 import type { AccountExplanation } from '../../../core/policy/findings/explain-account.js';
 import type { PlanCounts } from '../../../core/policy/findings/plan-tally.js';
@@ -109,11 +109,13 @@ export function notFound(kind: keyof typeof LISTED_BY, id: string): CliError {
   return refusedError(`There is no ${kind} ${id}.`, 'not-found', `Run: ${LISTED_BY[kind]}`);
 }
 
-/** @throws CliError `not-found` */
-export function requireUuid(kind: 'account' | 'invitation', id: string): void {
-  if (!isUuid(id)) {
+/** @returns the id as servers compare it @throws CliError `not-found` */
+export function requireUuid(kind: 'account' | 'invitation', id: string): string {
+  const uuid = readUuid(id);
+  if (uuid === null) {
     throw notFound(kind, id);
   }
+  return uuid;
 }
 
 /** @param read reads one page; its `next` is null on the last one */

@@ -80,9 +80,9 @@ export class DatabaseAdministration implements Administration {
     });
   }
 
-  async act(act: AdminAct, id: string, reason: string): Promise<ActReport> {
+  async act(act: AdminAct, accountId: string, reason: string): Promise<ActReport> {
     const actor = operatorName(this.actor);
-    requireUuid('account', id);
+    const id = requireUuid('account', accountId);
     const { accounts, settings } = this.storage;
     if (act === 'recheck-requested' && !settings.auth.offboarding.enabled) {
       throw refusedError(
@@ -97,8 +97,8 @@ export class DatabaseAdministration implements Administration {
     return { outcome, actor, servers: await notifyServers(settings, MESSAGES[act](id)) };
   }
 
-  async explain(id: string): Promise<ExplainedAnswer> {
-    requireUuid('account', id);
+  async explain(accountId: string): Promise<ExplainedAnswer> {
+    const id = requireUuid('account', accountId);
     const account = await this.storage.accounts.find(id);
     if (account === null) {
       throw notFound('account', id);

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { AuditService } from '../../audit/audit.service.js';
 import { Clock } from '../../../common/runtime/clock.js';
 import { AppError } from '../../../common/errors.js';
-import { isUuid } from '../../../common/uuid.js';
+import { readUuid } from '../../../common/uuid.js';
 import { SessionEndRepository } from '../../storage/repositories/session-end.repository.js';
 import { SessionRepository } from '../../storage/repositories/session.repository.js';
 import { IdentityEvents } from '../identity.events.js';
@@ -31,8 +31,9 @@ export class SessionsService {
   }
 
   /** @param isSignOut true if the caller ends its own session */
-  async end(accountId: string, sessionId: string, isSignOut = false): Promise<void> {
-    if (!isUuid(sessionId)) {
+  async end(accountId: string, id: string, isSignOut = false): Promise<void> {
+    const sessionId = readUuid(id);
+    if (sessionId === null) {
       return;
     }
     const now = new Date(this.clock.now());
