@@ -110,6 +110,12 @@ describe('the administration API', () => {
         await tokens.write(invalid);
         await server.logged(/"level":"error".*ADMIN_TOKENS_FILE is not used/);
       }
+      const twice = JSON.stringify([entryOf('x', added, 'read')]).replace(
+        '}',
+        ',"role":"operate"}',
+      );
+      await tokens.write(twice);
+      await server.logged(/ADMIN_TOKENS_FILE is not used.*has the field role twice/);
       expect(await status(added)).toBe(200);
       await tokens.write(tokens.entries);
       await fixture.until('the token is gone', async () => (await status(added)) === 401);

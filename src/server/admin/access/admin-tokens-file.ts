@@ -4,6 +4,7 @@ import { PolledFiles } from '../../../common/polled-files.js';
 import { toOperatorName, type OperatorName } from '../../../core/policy/audit-event.js';
 import { ConfigurationError } from '../../config/environment/configuration-error.js';
 import { readSmallFile } from '../../config/environment/small-file.js';
+import { repeatedField } from '../../config/providers-file/entry-schema.js';
 import type { Settings } from '../../config/settings.js';
 import { ADMIN_ROLES, type AdminRole } from './admin-caller.js';
 
@@ -64,6 +65,10 @@ function tokensIn(text: string): AdminToken[] {
     throw new Error(
       `${path} is invalid. The file holds a JSON array of {"name", "sha256", "role"}: a name of 1 to 64 printable characters without a colon, 64 hex digits, and read or operate.`,
     );
+  }
+  const repeated = repeatedField(text);
+  if (repeated !== null) {
+    throw new Error(`the file ${repeated}`);
   }
   const names = new Set(output.map(({ name }) => name));
   if (names.size < output.length) {
