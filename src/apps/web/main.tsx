@@ -2,7 +2,7 @@ import { render } from 'preact';
 import { Page } from './account/page.js';
 import { takeArrival } from './account/tab-state.js';
 import { startLanguage } from './i18n/messages.js';
-import { keepFocus } from './ui/keep-focus.js';
+import { startPage } from './ui/start-page.js';
 import { requestIn } from './worker/page-messages.js';
 
 const root = document.getElementById('page');
@@ -11,6 +11,6 @@ if (root !== null) {
   const request = requestIn(location.href);
   const arrival = takeArrival();
   const show = () => render(<Page arrival={arrival} request={request} />, root);
-  keepFocus(root);
+  startPage(root);
   void startLanguage(show).then(show);
 }

@@ -41,21 +41,26 @@ interface ActButtonProps extends ActionResult {
 /** An action that first asks for a reason, which the audit log keeps. */
 export function ActionButton({
   textsOf,
+  run,
   label,
   isDanger = false,
   isSmall = false,
   ...form
 }: ActButtonProps) {
-  const own = textsOf();
+  // An open dialog keeps its question: another administrator may change the account meanwhile.
+  const [asked, ask] = useState({ textsOf, run, isDanger });
   return (
     <DialogButton
-      open={own.open}
-      title={own.title}
+      open={textsOf().open}
+      title={asked.textsOf().title}
       class={`${isDanger ? 'danger' : ''} ${isSmall ? 'small' : ''}`}
       aria-label={label}
-      onOpen={() => form.notify(null)}
+      onOpen={() => {
+        form.notify(null);
+        ask({ textsOf, run, isDanger });
+      }}
     >
-      {(close) => <ReasonForm {...form} {...{ textsOf, isDanger, close }} />}
+      {(close) => <ReasonForm {...form} {...asked} close={close} />}
     </DialogButton>
   );
 }

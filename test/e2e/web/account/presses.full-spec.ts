@@ -1,0 +1,42 @@
+import { inChromium, useChromium } from '../../../fixtures/programs/browser-fixture.js';
+import { startServer } from '../../../fixtures/programs/server-fixture.js';
+import { call } from '../../../helpers/client.js';
+import { waitFor } from '../../../helpers/wait.js';
+import { createAccount, open, tokenOf } from '../account-page-acts.js';
+
+const server = await startServer();
+afterAll(() => server.stop());
+const visit = useChromium();
+
+inChromium('a button of the account page', () => {
+  it('is not pressed by the second click of a double click that removed another one', async () => {
+    const visitor = await visit(`${server.url}/app`);
+    const { page } = visitor;
+    await createAccount(visitor);
+    const token = await tokenOf(visitor);
+    for (const name of ['one', 'two', 'three', 'four']) {
+      const body = { token: `ExponentPushToken[${name}]`, name };
+      expect((await call(server, 'POST', '/v1/push-tokens', { token, body })).status).toBe(200);
+    }
+    await open(visitor, 'Devices and sessions');
+    const remove = page.getByRole('button', { name: /^Remove: / });
+    const clickFirst = async (clickCount: number): Promise<void> => {
+      await remove.first().hover();
+      await page.mouse.down({ clickCount });
+      await page.mouse.up({ clickCount });
+    };
+    const enabled = remove.and(page.locator(':enabled'));
+    const left = (count: number): Promise<unknown> =>
+      waitFor(`${count} devices`, async () => {
+        return (await remove.count()) === count && (await enabled.count()) === count;
+      });
+    await left(4);
+    await clickFirst(1);
+    await left(3);
+    const first = await remove.first().getAttribute('aria-label');
+    await clickFirst(2);
+    await remove.last().click();
+    await left(2);
+    expect(await remove.first().getAttribute('aria-label')).toBe(first);
+  });
+});

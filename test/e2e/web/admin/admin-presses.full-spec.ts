@@ -1,0 +1,51 @@
+import { AdminCalls, AdminTokensFile, adminUrlOf } from '../../../fixtures/admin-fixture.js';
+import { inChromium, useChromium } from '../../../fixtures/programs/browser-fixture.js';
+import { startServer } from '../../../fixtures/programs/server-fixture.js';
+import { logIn } from '../../../helpers/client.js';
+import { sees } from '../account-page-acts.js';
+import { openConsole, openSection, seesTitle } from '../admin-console-acts.js';
+
+const tokens = await AdminTokensFile.create();
+const server = await startServer({
+  env: {
+    ...tokens.env,
+    AUTH_ANONYMOUS_SIGNUP_ENABLED: 'true',
+    AUTH_SIGNUP_INVITATIONS_ENABLED: 'true',
+  },
+});
+const url = await adminUrlOf(server);
+const operator = new AdminCalls(url, tokens.operator);
+afterAll(() => server.stop());
+const visit = useChromium();
+
+inChromium('a question of the console', () => {
+  it('stays the one that was asked when another administrator changes the account', async () => {
+    const { accountId } = await logIn(server);
+    const visitor = await openConsole(visit, url, tokens.operator);
+    await visitor.page.goto(`${url}/admin/#accounts/${accountId}`);
+    await visitor.press('Disable…');
+    await visitor.page.getByLabel('Reason').fill('left the company');
+    await operator.act(accountId, 'disable', 'by another administrator');
+    await sees(visitor, 'Refused: an administrator disabled this account');
+    await visitor.page.getByLabel('Reason').press('Enter');
+    await sees(visitor, 'Nothing changed: it was so already.');
+    expect((await operator.get(`/accounts/${accountId}`)).body['state']).toBe('disabled');
+  });
+
+  it('is not answered by the Enter that opened it', async () => {
+    const visitor = await openConsole(visit, url, tokens.operator);
+    const { page } = visitor;
+    await openSection(visitor, 'Invitations');
+    await seesTitle(visitor, 'Invitations');
+    await page.getByRole('button', { name: 'New invitation…' }).focus();
+    await page.keyboard.down('Enter');
+    await page.getByRole('dialog').getByLabel('Accounts that it can create').waitFor();
+    await page.keyboard.down('Enter');
+    await page.keyboard.up('Enter');
+    await page.getByRole('dialog').getByLabel('Note').fill('the only one');
+    await page.getByRole('dialog').getByLabel('Note').press('Enter');
+    await sees(visitor, 'Its code is shown only now.');
+    const listed = await operator.get('/invitations');
+    expect(listed.body['invitations']).toEqual([expect.objectContaining({ note: 'the only one' })]);
+  });
+});
