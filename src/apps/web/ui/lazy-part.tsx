@@ -1,9 +1,12 @@
 import type { ComponentType } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
+import { loading } from '../server.js';
 import { Loading } from './notice.js';
+import { useReload } from './use-reload.js';
 
 /**
- * Loads a component when it is first shown, and the texts of its file, if that exports `loadTexts`.
+ * Loads a component when it is first shown, and the texts of its file, if that exports `loadTexts`. A browser whose
+ * network changes, as on the way out of a Wi-Fi, fails each file that it loads at that moment: they are loaded again.
  *
  * @param load imports the file
  * @param name of the component in it
@@ -15,16 +18,16 @@ export function lazyPart<Part extends object, Name extends keyof Part>(
   let known: ComponentType | null = null;
   function LazyPart(props: object) {
     const [Shown, show] = useState<ComponentType | null>(() => known);
-    useEffect(() => {
-      const open = async () => {
-        const part = await load();
-        await part.loadTexts?.();
-        known = part[name] as ComponentType;
-        show(() => known);
-      };
-      open().catch(() => undefined);
-    }, []);
-    // After an upgrade of the server, only a reload of the page finds the file's new name.
+    const open = async () => {
+      const part = await loading(load());
+      await loading(Promise.resolve(part.loadTexts?.()));
+      known = part[name] as ComponentType;
+      show(() => known);
+    };
+    const reload = useReload(open, { notify: () => undefined });
+    useEffect(reload, []);
+    // After an upgrade of the server, only a reload of the page finds the file's new name. Firefox also remembers
+    // a file that failed.
     return Shown === null ? <Loading retry={() => location.reload()} /> : <Shown {...props} />;
   }
   return LazyPart as Part[Name];

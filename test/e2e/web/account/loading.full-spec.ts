@@ -115,6 +115,17 @@ inChromium('the account page, after an outage', () => {
     await seesNoMore('The server cannot answer this right now.');
   });
 
+  it('loads a part of the page again that failed with the network', async () => {
+    const { page } = visitor;
+    const file = /\/assets\/key-forms-[^/]{8}\.js$/;
+    await page.route(file, (route) => route.abort('internetdisconnected'));
+    const failed = page.waitForEvent('requestfailed', (request) => file.test(request.url()));
+    await page.goto(`${server.url}/app`);
+    await failed;
+    await page.unroute(file);
+    await page.getByLabel('Device key', { exact: true }).waitFor();
+  });
+
   it('opens the settings with the key that the tab has', async () => {
     await visitor.page.goto(`${server.url}/app`);
     await createAccount(visitor);
