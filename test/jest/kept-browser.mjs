@@ -8,6 +8,14 @@ export async function takeBrowser(launch) {
   const running = await kept?.catch(() => undefined);
   if (running?.isConnected() !== true) {
     kept = Promise.resolve(launch());
+    process.on('removeListener', endWithWorker);
   }
   return kept;
+}
+
+/** Jest ends a worker when it no longer listens to its messages. The browser would keep the worker running. */
+function endWithWorker(event) {
+  if (event === 'message' && process.listenerCount('message') === 0) {
+    process.exit();
+  }
 }
