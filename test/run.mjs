@@ -1,8 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { delimiter, join, relative } from 'node:path';
+import { existsSync, readdirSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
 import { specFiles, tiersOf } from './jest/tiers.mjs';
 
 // node test/run.mjs core|full|nightly
@@ -35,9 +34,6 @@ const OTHER_TIERS = {
 };
 
 const [, , tier = 'core'] = process.argv;
-/** So many spec files of the full tier may fail once: they run again, alone, and the summary names them. */
-const MOST_RUN_AGAIN = tier === 'full' && process.env.GATEHOUSE_TEST_ONCE === undefined ? 2 : 0;
-
 const missing = missingServices();
 const skipsServices = missing.length > 0 && process.env.CI === undefined;
 const env = { ...process.env, GATEHOUSE_TEST_SKIP_BUILD: '1' };
@@ -50,7 +46,6 @@ if (tier === 'core' && process.env.DATABASE_URL !== undefined) {
 
 const PASSED = 'passed';
 const FAILED = 'FAILED';
-const results = mkdtempSync(join(tmpdir(), 'gatehouse-results-'));
 /** By part, in the order in which they ended. */
 const outcomes = new Map();
 const ends = new Map();
@@ -63,23 +58,8 @@ for (const [part, ...before] of PARTS[tier]) {
 }
 await Promise.all(ends.values());
 
-const failedFiles = new Map(
-  [...outcomes.keys()]
-    .map((part) => [part, failedFilesOf(part)])
-    .filter(([, files]) => files.length > 0),
-);
-const toRunAgain = [...failedFiles.values()].flat().length <= MOST_RUN_AGAIN ? failedFiles : [];
-for (const [part, files] of toRunAgain) {
-  const again = await run(part, ['--runTestsByPath', ...files]);
-  if (again.outcome === PASSED) {
-    outcomes.set(part, { ...outcomes.get(part), outcome: passedAgain(files) });
-  }
-}
-rmSync(results, { recursive: true });
-
 const isWhole = [...outcomes].every(
-  ([part, { outcome }]) =>
-    outcome.startsWith(PASSED) || (NEEDS_SERVICES.includes(part) && skipsServices),
+  ([part, { outcome }]) => outcome === PASSED || (NEEDS_SERVICES.includes(part) && skipsServices),
 );
 console.log(`\nSummary\n${[...outcomes].map(lineOf).join('\n')}`);
 if (tier !== 'core' && skipsServices) {
@@ -99,38 +79,11 @@ function reasonNotToRun(part, before) {
 }
 
 /** Runs an npm script to its end. */
-async function run(part, more = []) {
+async function run(part) {
   const startedAt = performance.now();
-  const outputs = isOfSpecs(part)
-    ? ['--', '--json', `--outputFile=${resultOf(part)}`, ...more]
-    : [];
-  const options = { stdio: 'inherit', env };
-  const [status] = await once(spawn('npm', ['run', part, ...outputs], options), 'exit');
+  const [status] = await once(spawn('npm', ['run', part], { stdio: 'inherit', env }), 'exit');
   const seconds = Math.round((performance.now() - startedAt) / 1000);
   return { outcome: status === 0 ? PASSED : FAILED, seconds };
-}
-
-function isOfSpecs(part) {
-  return part.startsWith('specs:');
-}
-
-function resultOf(part) {
-  return join(results, `${part.replace(':', '-')}.json`);
-}
-
-function passedAgain(files) {
-  const names = files.map((file) => relative('.', file)).join(', ');
-  return `${PASSED}, but these FAILED once and passed when they ran again: ${names}`;
-}
-
-/** The files whose specs failed, in a part that ran to its end. */
-function failedFilesOf(part) {
-  const isEnded = isOfSpecs(part) && outcomes.get(part).outcome === FAILED;
-  if (!isEnded || !existsSync(resultOf(part))) {
-    return [];
-  }
-  const { testResults } = JSON.parse(readFileSync(resultOf(part), 'utf8'));
-  return testResults.filter(({ status }) => status === 'failed').map(({ name }) => name);
 }
 
 function lineOf([part, { outcome, seconds }]) {
