@@ -24,6 +24,9 @@ export type OAuthFlow = 'auth' | 'connect';
 
 const POLICIES: readonly StoragePolicy[] = ['required_e2ee', 'optional', 'plaintext_only'];
 
+/** Apps show the code: a link with a text of its own could call people to something. */
+const CODE = /^\w{1,64}$/;
+
 /** Reads the address that opened the app; null when a Gatehouse server did not redirect to it. */
 export function readOAuthReturn(address: string): OAuthReturn | null {
   const query = readQuery(address);
@@ -35,7 +38,9 @@ export function readOAuthReturn(address: string): OAuthReturn | null {
   if (error !== undefined) {
     const [reason, accountId] = [query.get('reason'), query.get('account')];
     const account = accountId === undefined ? {} : { accountId };
-    return { kind: 'failed', flow, error, ...account, ...(reason !== undefined && { reason }) };
+    const shown = CODE.test(error) ? error : 'unknown';
+    const failed = { kind: 'failed', flow, error: shown } as const;
+    return { ...failed, ...account, ...(reason !== undefined && { reason }) };
   }
   if (pending === undefined || pending === '') {
     return null;

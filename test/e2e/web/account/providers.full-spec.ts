@@ -139,6 +139,14 @@ inChromium('the account page, on a server with both kinds of account', () => {
     },
   );
 
+  it('shows no text of a link in place of a code', async () => {
+    const error = 'Your account is locked. Call +49 30 123456';
+    const search = new URLSearchParams({ flow: 'auth', error });
+    await visitor.page.goto(`${fixture.server.url}/app/oauth/okta?${search}`);
+    await sees('This sign-in was refused (unknown).');
+    expect(await visitor.text()).not.toContain('locked');
+  });
+
   it('refuses to finish a link that another tab began', async () => {
     await visitor.page.goto(`${fixture.server.url}/app/oauth/okta?flow=connect&pending=x`);
     await sees('This was started in another tab');

@@ -14,7 +14,7 @@ import {
 } from '../../../fixtures/programs/browser-fixture.js';
 import { startServer } from '../../../fixtures/programs/server-fixture.js';
 import { waitFor } from '../../../helpers/wait.js';
-import { open, sees } from '../account-page-acts.js';
+import { open, overflow, sees } from '../account-page-acts.js';
 import { unlockSettings } from '../push-acts.js';
 
 const server = await startServer();
@@ -56,6 +56,13 @@ inChromium('devices that show text', () => {
     await visitor.page.getByRole('checkbox', { name }).waitFor({ state: 'detached' });
     await sees(visitor, 'The ticked devices now show text.');
   };
+
+  it('fit a phone of 320 pixels with the longest names', async () => {
+    const { visitor } = await setUp('W'.repeat(64), 'iPhone');
+    await visitor.page.setViewportSize({ width: 320, height: 700 });
+    await visitor.page.getByLabel('iPhone').waitFor();
+    expect(await overflow(visitor)).toBe(0);
+  });
 
   it('shows this browser before them, with the next step where it blocks notifications', async () => {
     const { visitor } = await setUp('ExponentPushToken[phone-one]');
