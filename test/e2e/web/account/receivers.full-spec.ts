@@ -57,7 +57,7 @@ inChromium('devices that show text', () => {
     await sees(visitor, 'The ticked devices now show text.');
   };
 
-  it('fit a phone of 320 pixels with the longest names', async () => {
+  it('shows the longest names on a phone of 320 pixels', async () => {
     const { visitor } = await setUp('W'.repeat(64), 'iPhone');
     await visitor.page.setViewportSize({ width: 320, height: 700 });
     await visitor.page.getByLabel('iPhone').waitFor();
