@@ -1,4 +1,4 @@
-import type { ButtonHTMLAttributes, ComponentChildren } from 'preact';
+import type { ButtonHTMLAttributes, ComponentChildren, TargetedMouseEvent } from 'preact';
 import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
 
 interface DialogProps {
@@ -41,8 +41,12 @@ function Dialog({ title, onClose, children }: DialogProps & { readonly onClose: 
   const close = () => own.current?.close();
   // With its content, so that `autofocus` works.
   useLayoutEffect(() => own.current?.showModal(), []);
-  const closeOutside = ({ target, currentTarget }: Event) => {
-    if (target === currentTarget) {
+  const closeOutside = (event: TargetedMouseEvent<HTMLDialogElement>) => {
+    const { target, currentTarget, clientX: x, clientY: y } = event;
+    const { left, right, top, bottom } = currentTarget.getBoundingClientRect();
+    const isInside = left <= x && x <= right && top <= y && y <= bottom;
+    // The target is the dialog also for its padding and its scroll bar.
+    if (target === currentTarget && !isInside) {
       close();
     }
   };

@@ -40,3 +40,21 @@ inChromium('a button of the account page', () => {
     expect(await remove.first().getAttribute('aria-label')).toBe(first);
   });
 });
+
+inChromium('a dialog of the account page', () => {
+  it('closes by a press outside of it, and not by one on its padding', async () => {
+    const visitor = await visit(`${server.url}/app`);
+    const { page } = visitor;
+    await createAccount(visitor);
+    await open(visitor, 'Security');
+    await visitor.press('Delete the account…');
+    const dialog = page.getByRole('dialog');
+    await dialog.getByRole('textbox').fill('dele');
+    await dialog.click({ position: { x: 4, y: 4 } });
+    await dialog.getByRole('textbox').press('End');
+    await page.keyboard.type('te');
+    expect(await dialog.getByRole('textbox').inputValue()).toBe('delete');
+    await page.mouse.click(4, 4);
+    await dialog.waitFor({ state: 'detached' });
+  });
+});
