@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { DataSource, type MigrationInterface } from 'typeorm';
+import { DataSource, type MigrationInterface, type QueryRunner } from 'typeorm';
 import type { PostgresDataSourceOptions } from 'typeorm/driver/postgres/PostgresDataSourceOptions.js';
 import { pollUntil } from '../../common/runtime/poll-until.js';
 import { Timers } from '../../common/runtime/timers.js';
@@ -7,6 +7,7 @@ import type { StorageSettings } from '../config/storage.config.js';
 import { connectionOptions, connectionTo, type ExternalDatabase } from './database-connection.js';
 import type { SqlRunner } from './database.service.js';
 import { MIGRATIONS_TABLE, NamingStrategy } from './naming-strategy.js';
+import { isLockTimeout } from './storage-errors.js';
 import { AccountCredentialEntity } from './entities/account-credential.entity.js';
 import { AccountEntity } from './entities/account.entity.js';
 import { AgentRequestEntity, RequestAnswerEntity } from './entities/agent-request.entity.js';
@@ -57,7 +58,10 @@ export type DatabaseAddress =
     };
 
 /** Arbitrary, but the same in every release: one migrator at a time per database. */
-const ADVISORY_LOCK = 7_326_402_911;
+const TRY_LOCK = 'SELECT pg_try_advisory_xact_lock(7326402911) AS "isOurs"';
+/** Less than a request waits, and enough for PostgreSQL to cancel an automatic vacuum. */
+const LOCK_WAIT_MS = 2000;
+const LOCK_PAUSE_MS = 2000;
 
 export const ENTITIES = [
   AccountCredentialEntity,
@@ -140,8 +144,9 @@ export function withAddress(
 
 /** {@link dataSourceOptions} without a statement timeout, for migrations. */
 export function migrationOptions(settings: StorageSettings): PostgresDataSourceOptions {
-  const withoutLimits = { statementTimeoutMs: 0, lockTimeoutMs: 0, poolSize: 2 };
-  return dataSourceOptions({ ...settings, ...withoutLimits });
+  const limits = { statementTimeoutMs: 0, lockTimeoutMs: LOCK_WAIT_MS, poolSize: 2 };
+  // TypeORM would write a failed migration to standard output.
+  return { ...dataSourceOptions({ ...settings, ...limits }), logger: 'debug' };
 }
 
 /** Runs statements before the server accepts any. */
@@ -184,30 +189,76 @@ function appliedMigrations(source: DataSource): Promise<string[]> {
 /**
  * Runs the pending migrations, each in its own transaction, one migrator at a time.
  *
+ * @param onWait receives the name of a migration that waits for a lock, at each try
  * @returns the names that this call ran
  */
 export async function runMigrations(
   address: DatabaseAddress,
   settings: StorageSettings,
   timers = new Timers(),
+  onWait: (name: string) => void = () => undefined,
 ): Promise<string[]> {
   const source = new DataSource(withAddress(migrationOptions(settings), address));
   await source.initialize();
+  try {
+    const run = (): Promise<string[]> => runPending(source, timers, onWait);
+    // One process at a time has the embedded database, which runs one transaction at a time.
+    return await ('url' in address ? runAlone(source, timers, run) : run());
+  } finally {
+    await source.destroy();
+  }
+}
+
+/** The lock is that of a transaction, for which a pooler keeps one connection. */
+async function runAlone<Result>(
+  source: DataSource,
+  timers: Timers,
+  run: () => Promise<Result>,
+): Promise<Result> {
   const lock = source.createQueryRunner();
   try {
-    // A statement that waits for the lock holds a snapshot, for which a concurrent index build waits.
-    await pollUntil(timers, async () => {
-      const [taken] = (await lock.query('SELECT pg_try_advisory_lock($1) AS "isOurs"', [
-        ADVISORY_LOCK,
-      ])) as { isOurs: boolean }[];
-      return taken?.isOurs === true;
-    });
-    const ran = await source.runMigrations({ transaction: 'each' });
-    await lock.query('SELECT pg_advisory_unlock($1)', [ADVISORY_LOCK]);
-    return ran.map((migration) => migration.name);
+    await pollUntil(timers, () => takeLock(lock));
+    const result = await run();
+    await lock.commitTransaction();
+    return result;
   } finally {
     await lock.release();
-    await source.destroy();
+  }
+}
+
+/**
+ * Begins a transaction with the lock. A concurrent index build waits for its snapshot, which it would keep after a
+ * statement with parameters, and while it waits for the lock.
+ */
+async function takeLock(lock: QueryRunner): Promise<boolean> {
+  await lock.startTransaction('READ COMMITTED');
+  await lock.query('SET LOCAL idle_in_transaction_session_timeout = 0');
+  const [taken] = (await lock.query(TRY_LOCK)) as { isOurs: boolean }[];
+  if (taken?.isOurs !== true) {
+    await lock.rollbackTransaction();
+  }
+  return taken?.isOurs === true;
+}
+
+/** Statements of requests queue behind a lock that is waited for, so each wait is short. */
+async function runPending(
+  source: DataSource,
+  timers: Timers,
+  onWait: (name: string) => void,
+): Promise<string[]> {
+  const names = await pendingMigrations(source);
+  for (;;) {
+    try {
+      await source.runMigrations({ transaction: 'each' });
+      return names;
+    } catch (error) {
+      const [name = ''] = await pendingMigrations(source);
+      if (!isLockTimeout(error)) {
+        throw Object.assign(error as Error, { message: `${name}: ${(error as Error).message}` });
+      }
+      onWait(name);
+      await timers.sleep(LOCK_PAUSE_MS);
+    }
   }
 }
 

@@ -99,12 +99,12 @@ describe(DatabaseConnection, () => {
     expect(found).toEqual([{ synchronous_commit: 'remote_apply' }]);
   });
 
-  it('sets no limit for a migration, whatever the role has', async () => {
+  it('limits only the waits for locks of a migration, whatever the role has', async () => {
     const limits = `SELECT current_setting('statement_timeout') AS statement,
       current_setting('lock_timeout') AS lock,
       current_setting('idle_in_transaction_session_timeout') AS idle`;
     expect(await withSource(migrationOptions(storage), (source) => source.query(limits))).toEqual([
-      { statement: '0', lock: '0', idle: '0' },
+      { statement: '0', lock: '2s', idle: '0' },
     ]);
   });
 

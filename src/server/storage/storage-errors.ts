@@ -5,6 +5,7 @@ const TRANSIENT_CLASSES = new Set(['08', '40', '53', '55', '57', '58', 'XX']);
 /** The schema is older than this program: `gatehouse migrate` has not run yet. */
 const SCHEMA_BEHIND = new Set(['42P01', '42703']);
 const DISK_FULL = '53100';
+const LOCK_TIMEOUT = '55P03';
 const READ_ONLY = '25006';
 /** No such prepared statement, or one of that name already: a pooler swaps connections between statements. */
 const STATEMENT_LOST = new Set(['26000', '42P05']);
@@ -70,6 +71,10 @@ export function isStarting(error: unknown): boolean {
 
 export function isDiskFull(error: unknown): boolean {
   return sqlState(error) === DISK_FULL;
+}
+
+export function isLockTimeout(error: unknown): boolean {
+  return sqlState(error) === LOCK_TIMEOUT;
 }
 
 /**

@@ -1,3 +1,5 @@
+import { LogOnce } from '../../../common/log-once.js';
+import { Timers } from '../../../common/runtime/timers.js';
 import { command } from '../command.js';
 import { EXIT } from '../cli-error.js';
 
@@ -24,7 +26,14 @@ export const migrate = command({
     const { pendingMigrations, runMigrations } =
       await import('../../../server/storage/data-source.js');
     if (options.check !== true && options.plan !== true) {
-      const ran = await mapErrors(runMigrations({ url, caBundle }, storage));
+      const waiting = new LogOnce((name) =>
+        output.note(
+          `${name} waits for a lock: a transaction, such as that of a backup, uses the table. Servers go on meanwhile.`,
+        ),
+      );
+      const ran = await mapErrors(
+        runMigrations({ url, caBundle }, storage, new Timers(), (name) => waiting.write(name)),
+      );
       const text = ran.map((name) => `Ran ${name}`).join('\n');
       output.result({ embedded: false, ran }, text || 'Nothing to do: the schema matches.');
       return EXIT.ok;

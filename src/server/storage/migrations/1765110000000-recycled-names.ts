@@ -38,11 +38,13 @@ export class RecycledNames1765110000000 implements MigrationInterface {
         SELECT DISTINCT lower((email ->> 'value') COLLATE "C")
         FROM jsonb_array_elements(emails) AS email)
       WHERE deleted_at IS NULL AND emails::text ~ '[^\\x01-\\x7f]'`);
-    for (const [name, definition] of Object.entries(INDEXES)) {
-      await runner.query(`DROP INDEX CONCURRENTLY IF EXISTS ${name}`);
-      await runner.query(`CREATE INDEX CONCURRENTLY ${name} ON ${definition}`);
-    }
-    await replaceKey(runner, 'CONCURRENTLY', `lower(user_name COLLATE "C")`);
+    await withoutLockTimeout(runner, async () => {
+      for (const [name, definition] of Object.entries(INDEXES)) {
+        await runner.query(`DROP INDEX CONCURRENTLY IF EXISTS ${name}`);
+        await runner.query(`CREATE INDEX CONCURRENTLY ${name} ON ${definition}`);
+      }
+      await replaceKey(runner, 'CONCURRENTLY', `lower(user_name COLLATE "C")`);
+    });
   }
 
   async down(runner: QueryRunner): Promise<void> {
@@ -55,6 +57,14 @@ export class RecycledNames1765110000000 implements MigrationInterface {
     await runner.query(`ALTER TABLE directory_person
       DROP COLUMN IF EXISTS subjects, DROP COLUMN IF EXISTS is_proven, DROP COLUMN IF EXISTS former_names`);
   }
+}
+
+/** A concurrent build waits for transactions, and no statement of a request waits for it. */
+async function withoutLockTimeout(runner: QueryRunner, build: () => Promise<void>): Promise<void> {
+  const [before] = (await runner.query('SHOW lock_timeout')) as { lock_timeout: string }[];
+  await runner.query('SET lock_timeout = 0');
+  await build();
+  await runner.query(`SET lock_timeout = '${before?.lock_timeout}'`);
 }
 
 /** Keeps the name of the key, which running servers of the version before read from errors. */
