@@ -13,6 +13,8 @@ import {
 /** Renders the discovery document when the policy changes, not per request. */
 @Injectable()
 export class FeaturesService {
+  /** Read once: the file may be of a newer version later, or no file may be open any more. */
+  private readonly version = readFullVersion();
   private known: { readonly policy: AdmissionPolicy; readonly page: RenderedPage } | null = null;
 
   constructor(
@@ -25,7 +27,7 @@ export class FeaturesService {
     const { policy } = this.admission;
     if (this.known?.policy !== policy) {
       const { ui, brand } = this;
-      const document = featureDocument({ ...policy, ui }, readFullVersion(), brand.support);
+      const document = featureDocument({ ...policy, ui }, this.version, brand.support);
       this.known = { policy, page: render(document) };
     }
     return this.known.page;
