@@ -1,7 +1,4 @@
-import { isNestedTooDeep, parseJson } from './parse-json.js';
-
-/** A string, or a character that opens, closes or separates. */
-const TOKENS = /"(?:[^"\\]|\\.)*"|[{}[\],]/gs;
+import { isNestedTooDeep, parseJson, repeatedName } from './parse-json.js';
 
 /**
  * Returns true for a token that parsers read differently, which is refused (RFC 7519, 4): one of two values
@@ -20,25 +17,5 @@ function isUnchangedByParsing(json: string): boolean {
 }
 
 function isAmbiguous(json: string): boolean {
-  return parseJson(json) === undefined || repeatsName(json);
-}
-
-/** @param json a valid JSON text */
-function repeatsName(json: string): boolean {
-  const objects: (Set<string> | null)[] = [];
-  for (const { 0: token, index } of json.matchAll(TOKENS)) {
-    if (token === '{' || token === '[') {
-      objects.push(token === '{' ? new Set() : null);
-    } else if (token === '}' || token === ']') {
-      objects.pop();
-    } else if (token !== ',' && /^\s*:/.test(json.slice(index + token.length))) {
-      const name = JSON.parse(token) as string;
-      const names = objects.at(-1);
-      if (names?.has(name) === true) {
-        return true;
-      }
-      names?.add(name);
-    }
-  }
-  return false;
+  return parseJson(json) === undefined || repeatedName(json) !== null;
 }
