@@ -1,13 +1,9 @@
 import { readdirSync } from 'node:fs';
 import { parseEnv } from 'node:util';
-import { IsOptional, validateSync } from 'class-validator';
 import { PACKAGE_ROOT } from '../../common/package-root.js';
 import { closestName } from './environment/closest-name.js';
-import type {
-  ConfigurationProblem,
-  ConfigurationReport,
-} from './environment/configuration-error.js';
-import { parseVariable, rulesOf } from './environment/parse-variable.js';
+import type { ConfigurationReport } from './environment/configuration-error.js';
+import { parseVariable, problemIn } from './environment/parse-variable.js';
 import { oneLine, readSecret, readSmallFile } from './environment/small-file.js';
 import type { EnvironmentText } from './environment/variable.js';
 import {
@@ -123,29 +119,23 @@ function keep(texts: Map<string, string>, name: string, text: string | undefined
   }
 }
 
-type Environment = Record<string, unknown>;
-
-let environmentClass: (new () => Environment) | undefined;
-
 /** A variable with a problem gets its default, so that the following checks still run. */
 export function readValues(
   texts: ReadonlyMap<string, string>,
   report: ConfigurationReport,
 ): Values {
-  const parsed = new Map<string, unknown>();
-  for (const name of VARIABLE_NAMES) {
-    const text = texts.get(name);
-    if (text !== undefined) {
-      parsed.set(name, parseVariable(variableOf(name), text));
-    }
-  }
-  for (const { variable, message } of validateEnvironment(parsed)) {
-    report.problem(variable, message);
-    parsed.delete(variable);
-  }
   const entries = VARIABLE_NAMES.map((name) => {
-    const isGiven = parsed.has(name);
-    return [name, isGiven ? clamped(name, parsed.get(name), report) : variableOf(name).default];
+    const variable = variableOf(name);
+    const text = texts.get(name);
+    if (text === undefined) {
+      return [name, variable.default];
+    }
+    const value = parseVariable(variable, text);
+    const problem = problemIn(variable, value);
+    if (problem !== null) {
+      report.problem(name, problem);
+    }
+    return [name, problem === null ? clamped(name, value, report) : variable.default];
   });
   return Object.fromEntries(entries) as Values;
 }
@@ -153,9 +143,9 @@ export function readValues(
 /** Reads the content of a secret's file. @throws Error with the problem, never with the value */
 export function readSecretValue<Name extends VariableName>(name: Name, text: string): Values[Name] {
   const value = parseVariable(variableOf(name), secretText(name, text));
-  const [problem] = validateEnvironment(new Map([[name, value]]));
-  if (problem !== undefined) {
-    throw new Error(`${name}: ${problem.message}`);
+  const problem = problemIn(variableOf(name), value);
+  if (problem !== null) {
+    throw new Error(`${name}: ${problem}`);
   }
   return value as Values[Name];
 }
@@ -170,32 +160,6 @@ function clamped(name: VariableName, value: unknown, report: ConfigurationReport
     report.warn(`${name} is outside ${variable.min}..${variable.max}; ${inRange} is used.`);
   }
   return inRange;
-}
-
-/** Checks against a class that is built once from the table. Problems never contain a value. */
-export function validateEnvironment(parsed: ReadonlyMap<string, unknown>): ConfigurationProblem[] {
-  environmentClass ??= buildEnvironmentClass();
-  const environment = Object.assign(new environmentClass(), Object.fromEntries(parsed));
-  const errors = validateSync(environment, {
-    stopAtFirstError: true,
-    validationError: { target: false, value: false },
-  });
-  return errors.map(({ property, constraints = {} }) => ({
-    variable: property,
-    message: Object.values(constraints)[0] ?? 'is not valid.',
-  }));
-}
-
-function buildEnvironmentClass(): new () => Environment {
-  class Environment {
-    [name: string]: unknown;
-  }
-  for (const name of VARIABLE_NAMES) {
-    for (const decorate of [IsOptional(), ...rulesOf(variableOf(name))]) {
-      decorate(Environment.prototype, name);
-    }
-  }
-  return Environment;
 }
 
 const KNOWN = [...VARIABLE_NAMES, ...SECRET_NAMES.map((name) => `${name}_FILE`)];

@@ -1,16 +1,4 @@
 import { isIP } from 'node:net';
-import {
-  ArrayNotEmpty,
-  IsArray,
-  IsBoolean,
-  IsIn,
-  IsInt,
-  Matches,
-  Max,
-  Min,
-  ValidateBy,
-  type ValidationOptions,
-} from 'class-validator';
 import type {
   CsvVariable,
   IntegerVariable,
@@ -23,7 +11,7 @@ const TRUE_WORDS = ['true', '1', 'yes', 'on'];
 const FALSE_WORDS = ['false', '0', 'no', 'off'];
 const BITS: Readonly<Record<number, number>> = { 4: 32, 6: 128 };
 
-/** Returns invalid text unchanged, so that validation reports it with the variable's message. */
+/** Returns invalid text unchanged, so that {@link problemIn} reports it. */
 export function parseVariable(variable: Variable, text: string): unknown {
   const exact = variable.secret === true && variable.type === 'string';
   const trimmed = exact ? text : text.trim();
@@ -75,102 +63,96 @@ function parseList(text: string, lowerCase: boolean): unknown {
   return isLost ? text : [...new Set(items)];
 }
 
-export function rulesOf(variable: Variable): PropertyDecorator[] {
+/** Returns what is wrong with a parsed value, to complete the name of its variable; null = nothing. */
+export function problemIn(variable: Variable, value: unknown): string | null {
   switch (variable.type) {
     case 'boolean':
-      return [IsBoolean({ message: 'must be true or false (or 1/0, yes/no, on/off).' })];
+      return unless(typeof value === 'boolean', 'must be true or false (or 1/0, yes/no, on/off).');
     case 'integer':
-      return integerRules(variable);
-    case 'enum':
-      return [IsIn(variable.values, { message: `must be one of ${variable.values.join(', ')}.` })];
-    case 'csv':
-      return csvRules(variable);
-    case 'cidrs': {
-      const shape = 'an IP address or a CIDR range such as 10.0.0.0/8';
-      return [isList(), rule(isAddressRange, everyItem(shape), true)];
+      return problemInInteger(variable, value);
+    case 'enum': {
+      const { values } = variable;
+      return unless(values.includes(String(value)), `must be one of ${values.join(', ')}.`);
     }
+    case 'csv':
+      return isList(value) ? problemInList(variable, value) : NO_LIST;
+    case 'cidrs':
+      return isList(value) ? unless(value.every(isAddressRange), everyItem(RANGE)) : NO_LIST;
     case 'url':
-      return urlRules(variable);
+      return problemInUrl(variable, String(value));
     case 'string':
-      return stringRules(variable);
+      return problemInText(variable, String(value));
     case 'path':
     case 'json':
-      return [isText()];
+      return problemInText({}, String(value));
   }
 }
 
-function integerRules({ min, max, clamp }: IntegerVariable): PropertyDecorator[] {
+function unless(isRight: boolean, problem: string): string | null {
+  return isRight ? null : problem;
+}
+
+function problemInInteger({ min, max, clamp }: IntegerVariable, value: unknown): string | null {
+  const isInteger = typeof value === 'number' && Number.isInteger(value);
   if (clamp === true) {
-    return [IsInt({ message: 'must be a whole number.' })];
+    return unless(isInteger, 'must be a whole number.');
   }
-  const options = { message: `must be a whole number from ${min} to ${max}.` };
-  return [IsInt(options), Min(min, options), Max(max, options)];
+  const problem = `must be a whole number from ${min} to ${max}.`;
+  return unless(isInteger && value >= min && value <= max, problem);
 }
 
-function stringRules({ pattern, shape, minBytes }: StringVariable): PropertyDecorator[] {
-  return [
-    isText(),
-    ...(pattern === undefined ? [] : [Matches(pattern, { message: `must be ${shape}.` })]),
-    ...(minBytes === undefined ? [] : [isAtLeast(minBytes)]),
-  ];
+function problemInText(
+  { pattern, shape, minBytes = 0 }: Pick<StringVariable, 'pattern' | 'shape' | 'minBytes'>,
+  text: string,
+): string | null {
+  if (!/\S/.test(text)) {
+    return 'must not be only white space.';
+  }
+  return pattern?.test(text) === false ? `must be ${shape}.` : problemInLength(minBytes, [text]);
 }
 
-function csvRules(variable: CsvVariable): PropertyDecorator[] {
-  const { values, pattern, shape = 'text', minBytes, nonEmpty } = variable;
-  const known = { message: everyItem(`one of ${values?.join(', ')}`), each: true };
-  return [
-    isList(),
-    ...(nonEmpty === true ? [ArrayNotEmpty({ message: 'must have at least one item.' })] : []),
-    ...(values === undefined ? [] : [IsIn(values, known)]),
-    ...(minBytes === undefined ? [] : [isAtLeast(minBytes, true)]),
-    ...(pattern === undefined ? [] : [Matches(pattern, { message: everyItem(shape), each: true })]),
-  ];
+function problemInList(variable: CsvVariable, items: readonly string[]): string | null {
+  const { values, pattern, shape = 'text', minBytes = 0, nonEmpty } = variable;
+  if (nonEmpty === true && items.length === 0) {
+    return 'must have at least one item.';
+  }
+  if (values !== undefined && !items.every((item) => values.includes(item))) {
+    return everyItem(`one of ${values.join(', ')}`);
+  }
+  const isOther = pattern !== undefined && !items.every((item) => pattern.test(item));
+  return problemInLength(minBytes, items) ?? (isOther ? everyItem(shape) : null);
 }
 
-function urlRules({ schemes, mistakeIn = () => null }: UrlVariable): PropertyDecorator[] {
+function problemInLength(minBytes: number, texts: readonly string[]): string | null {
+  const problem = `must be at least ${minBytes} bytes long; make one with: openssl rand -base64 48`;
+  return unless(
+    texts.every((text) => Buffer.byteLength(text) >= minBytes),
+    problem,
+  );
+}
+
+function problemInUrl({ schemes, mistakeIn }: UrlVariable, address: string): string | null {
+  const mistake = mistakeIn?.(address) ?? null;
   const allowed = schemes?.map((scheme) => `${scheme}://`).join(' or ');
   const message = `must be a full address${allowed ? ` that starts with ${allowed}` : ''}.`;
-  const fits = (value: unknown): boolean => {
-    const url = typeof value === 'string' && URL.canParse(value) ? new URL(value) : null;
-    const isAllowed = url !== null && (schemes?.includes(url.protocol.slice(0, -1)) ?? true);
-    return isAllowed && mistakeIn(String(value)) === null;
-  };
-  return [rule(fits, ({ value }) => mistakeIn(String(value)) ?? message)];
+  const scheme = URL.canParse(address) ? new URL(address).protocol.slice(0, -1) : null;
+  const isAllowed = scheme !== null && (schemes?.includes(scheme) ?? true);
+  return mistake ?? unless(isAllowed, message);
 }
 
-function isText(): PropertyDecorator {
-  return Matches(/\S/, { message: 'must not be only white space.' });
-}
+const RANGE = 'an IP address or a CIDR range such as 10.0.0.0/8';
+const NO_LIST =
+  'must be a comma-separated list; it has no item, or a double quote is left open or out of place.';
 
-function isList(): PropertyDecorator {
-  const message =
-    'must be a comma-separated list; it has no item, or a double quote is left open or out of place.';
-  return IsArray({ message });
+function isList(value: unknown): value is readonly string[] {
+  return Array.isArray(value);
 }
 
 function everyItem(shape: string): string {
   return `must be a comma-separated list; every item must be ${shape}.`;
 }
 
-function isAtLeast(minBytes: number, each = false): PropertyDecorator {
-  const fits = (value: unknown): boolean =>
-    typeof value === 'string' && Buffer.byteLength(value) >= minBytes;
-  const advice = 'make one with: openssl rand -base64 48';
-  return rule(fits, `must be at least ${minBytes} bytes long; ${advice}`, each);
-}
-
-function rule(
-  validate: (value: unknown) => boolean,
-  message: NonNullable<ValidationOptions['message']>,
-  each = false,
-): PropertyDecorator {
-  return ValidateBy({ name: validate.name, validator: { validate } }, { message, each });
-}
-
-function isAddressRange(text: unknown): boolean {
-  if (typeof text !== 'string') {
-    return false;
-  }
+function isAddressRange(text: string): boolean {
   const [address = '', prefix, ...rest] = text.split('/');
   const bits = BITS[isIP(address)];
   if (bits === undefined || rest.length > 0 || address.includes('%')) {
