@@ -4,11 +4,6 @@ interface AccentShade {
   readonly onAccent: string;
 }
 
-interface AccentShades {
-  readonly light: AccentShade;
-  readonly dark: AccentShade;
-}
-
 type Rgb = readonly [red: number, green: number, blue: number];
 
 const WHITE: Rgb = [255, 255, 255];
@@ -25,7 +20,7 @@ const STEPS = 40;
  * the nearest darker or lighter one.
  * @param color `#rrggbb`
  */
-export function accentShades(color: string): AccentShades {
+export function accentShades(color: string) {
   const given = parse(color);
   return {
     light: shade(readable(given, LIGHT_SURFACE, BLACK)),

@@ -26,13 +26,6 @@ const ALGORITHM = 'ES256';
 const SUBJECT_PREFIX = 'client:';
 const LIFETIME_SECONDS = 300;
 
-interface ClientToken {
-  readonly token: string;
-  readonly scope: string;
-  /** Seconds. */
-  readonly expiresIn: number;
-}
-
 /** Access tokens of backends for routes of this server (RFC 9068), which no backend accepts. */
 @Injectable()
 export class ClientTokenService {
@@ -53,7 +46,7 @@ export class ClientTokenService {
    *
    * @throws AppError `invalid-scope`, and as {@link ClientAuthenticationService.authenticate}
    */
-  async grant(authorization: string | undefined, form: TokenForm): Promise<ClientToken> {
+  async grant(authorization: string | undefined, form: TokenForm) {
     const iat = Math.floor(this.runtime.clock.now() / 1000);
     const { id } = await this.clients.authenticate(authorization, form);
     const scopes = scopesOf(form.scope);

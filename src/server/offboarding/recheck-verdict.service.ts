@@ -28,15 +28,6 @@ import { CertificateSessionsService } from './certificate-sessions.service.js';
  */
 const SAVE_RETRIES_MS = [100, 500, 2000, 5000];
 
-/** The answer about one identity, and the verdict of the current rules. */
-interface JudgedAnswer {
-  readonly verdict: RecheckVerdict;
-  /** null without a new profile. */
-  readonly facts: EligibilityFacts | null;
-  /** The issuer of the facts; null where there is none. */
-  readonly issuer: string | null;
-}
-
 /** Asks the provider of a leased identity about it, and judges the answer. */
 @Injectable()
 export class RecheckVerdictService {
@@ -49,7 +40,8 @@ export class RecheckVerdictService {
     private readonly timers: Timers,
   ) {}
 
-  async ask(identity: LeasedIdentity, signal: AbortSignal): Promise<JudgedAnswer> {
+  /** @returns the verdict of the current rules, and the facts of a new profile with their issuer */
+  async ask(identity: LeasedIdentity, signal: AbortSignal) {
     const { provider, certificate, subject } = identity;
     if (provider === CERTIFICATES) {
       await this.certificateSessions.recheck(identity);

@@ -26,26 +26,12 @@ const CAUSES = [
   'no_refresh_token',
 ] as readonly ProviderCause[];
 
-interface CountedFailure {
-  readonly provider: string;
-  readonly cause: ProviderCause;
-  readonly count: number;
-}
-
 interface ProviderFailure {
   /** Unix milliseconds. */
   readonly at: number;
   readonly cause: ProviderCause;
   /** An error code. */
   readonly detail: string | null;
-}
-
-interface ProviderState {
-  /** null = the last request was answered, or none was sent. */
-  readonly failingFor: ProviderCause | null;
-  /** Unix milliseconds; null = not since the start of the process. */
-  readonly lastAnswerAt: number | null;
-  readonly lastFailure: ProviderFailure | null;
 }
 
 /** Logs when a provider starts to fail, when the cause changes, and when it recovers. */
@@ -68,15 +54,17 @@ export class ProviderHealthService {
     providers.forEach(({ id }) => this.counts.set(id, new Map(CAUSES.map((cause) => [cause, 0]))));
   }
 
-  counted(): CountedFailure[] {
+  counted() {
     return [...this.counts].flatMap(([provider, causes]) =>
       [...causes].map(([cause, count]) => ({ provider, cause, count })),
     );
   }
 
-  stateOf(provider: string): ProviderState {
+  stateOf(provider: string) {
     return {
+      /** null = the last request was answered, or none was sent. */
       failingFor: this.failing.get(provider) ?? null,
+      /** Unix milliseconds; null = not since the start of the process. */
       lastAnswerAt: this.answered.get(provider) ?? null,
       lastFailure: this.failures.get(provider) ?? null,
     };

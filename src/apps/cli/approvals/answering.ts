@@ -15,7 +15,7 @@ import { GatehouseProblem } from '../../../packages/client/api/problem.js';
 import { parseServerUrl } from '../../../packages/client/api/server-url.js';
 import type { AgentRequest } from '../../../core/protocol/agent-request.js';
 import { fitsRequest, type AnswerChoice } from '../../../core/protocol/request-answer.js';
-import { requireSession, type CurrentSession } from '../account/current-session.js';
+import { requireSession } from '../account/current-session.js';
 import type { CliContext } from '../command.js';
 import { refusedError, usageError } from '../cli-error.js';
 import { oneById } from '../one-by-id.js';
@@ -113,27 +113,20 @@ async function offered<Listed>(list: Promise<Listed>): Promise<Listed> {
   }
 }
 
-interface Prepared {
-  readonly current: CurrentSession;
-  readonly options: OpenOptions;
-}
-
-async function prepare(context: Context): Promise<Prepared> {
+async function prepare(context: Context) {
   const current = await requireSession(context);
   const { session, store } = current;
   const access = await requestAccess(current);
-  return {
-    current,
-    options: {
-      requests: access.kind === 'keyed' ? access.requests : null,
-      // The active server, or one with a login: a saved one.
-      isKnownServer: async (url) => {
-        const server = parseServerUrl(url);
-        const isActive = server === session.server;
-        return isActive || (server !== null && (await store.session(server)) !== null);
-      },
+  const options: OpenOptions = {
+    requests: access.kind === 'keyed' ? access.requests : null,
+    // The active server, or one with a login: a saved one.
+    isKnownServer: async (url) => {
+      const server = parseServerUrl(url);
+      const isActive = server === session.server;
+      return isActive || (server !== null && (await store.session(server)) !== null);
     },
   };
+  return { current, options };
 }
 
 function rowOf(found: Found): Row {

@@ -89,13 +89,8 @@ export async function run(context: CliContext<{ readonly file?: string }>): Prom
 const configuration = resultsOf('configuration');
 const expiry = resultsOf('expiry');
 
-interface CheckedConfiguration {
-  readonly results: readonly CheckResult[];
-  /** null = the server would not start. */
-  readonly settings: Settings | null;
-}
-
-async function checkConfiguration(environment: EnvironmentText): Promise<CheckedConfiguration> {
+/** @returns with null for settings with which the server would not start */
+async function checkConfiguration(environment: EnvironmentText) {
   const resolved = await resolveOrExplain(environment);
   if (resolved instanceof ConfigurationError) {
     const problems = resolved.problems.map(({ variable, message }) =>

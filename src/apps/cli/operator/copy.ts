@@ -3,7 +3,6 @@ import { resolve } from 'node:path';
 import { AppError } from '../../../common/errors.js';
 import { Random } from '../../../common/runtime/random.js';
 import { resolveSettings } from '../../../server/config/resolve-settings.js';
-import type { Settings } from '../../../server/config/settings.js';
 import { laterMigrations, pendingMigrations } from '../../../server/storage/data-source.js';
 import {
   DatabaseCopy,
@@ -31,12 +30,6 @@ type Context = CliContext<{ readonly fromDataDir?: string }>;
 const STATEMENT_LIMIT_MS = 600_000;
 const LOCK_NOT_AVAILABLE = '55P03';
 const PARTS_OF_PROGRESS = 10;
-
-interface CopySettings {
-  readonly settings: Settings;
-  /** The master secret of the directory, where the variables give none. */
-  readonly ownSecretFile: string | null;
-}
 
 interface Copied {
   readonly tables: readonly CopiedTable[];
@@ -110,11 +103,11 @@ async function warnAboutSessions(
 }
 
 /**
- * Without its own master secret, the target gets that of the directory.
+ * Without its own master secret, the target gets that of the directory: `ownSecretFile`.
  *
  * @throws CliError `master-secret-missing` if there is neither
  */
-function settingsOf({ environment }: Context, dataDir: string): CopySettings {
+function settingsOf({ environment }: Context, dataDir: string) {
   const file = masterSecretPath(dataDir);
   const isGiven = ['SERVICE_MASTER_SECRET', 'SERVICE_MASTER_SECRET_FILE'].some(
     (name) => (environment[name] ?? '') !== '',

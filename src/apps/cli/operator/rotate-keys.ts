@@ -13,18 +13,11 @@ interface Rotation {
   readonly reason: string;
 }
 
-interface RotationReport {
-  readonly made: readonly { readonly kid: string; readonly alg: string }[];
-  /** Unix milliseconds. */
-  readonly signsFrom: number;
-  readonly servers: string;
-}
-
 /** @returns null where no key is stored @throws CliError `wrong-secret` if they do not open */
 export async function rotateKeys(
   { signingKeys, settings }: SealedDatabase,
   { isNow, actor, reason }: Rotation,
-): Promise<RotationReport | null> {
+) {
   const by = { actor: operatorName(actor), reason };
   try {
     if ((await signingKeys.all()).length === 0) {

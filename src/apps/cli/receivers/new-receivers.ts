@@ -8,7 +8,6 @@ import {
 import { recordOf } from '../../../packages/client/is-record.js';
 import { isConfirmedReceiver } from '../../../packages/client/settings/receivers.js';
 import { readEvent } from '../../../packages/notify/content/read-event.js';
-import type { Delivery } from '../../../packages/notify/delivery/delivery.js';
 import { planNotification } from '../../../packages/notify/delivery/plan.js';
 import type { KnownAccount } from '../notify/spool-accounts.js';
 
@@ -23,24 +22,18 @@ interface Announced {
   readonly receivers: readonly string[];
 }
 
-interface Announcement {
-  readonly deliveries: readonly Delivery[];
-  /** Stores that a receiver was reached. */
-  readonly save: () => Promise<void>;
-}
-
 /**
  * Plans the announcement of push tokens that no device confirmed, to the confirmed ones: each token once,
  * and at most once a day (contract, Push tokens). It shows whether a push is switched off or not: it may
  * be the only sign of a stolen session.
  *
  * @param file remembers the announcements
- * @returns null where nothing is new
+ * @returns null where nothing is new; `save` stores that a receiver was reached
  */
 export async function planAnnouncement(
   { preferences, tokens, current }: Pick<KnownAccount, 'preferences' | 'tokens' | 'current'>,
   file: { readonly directory: string; readonly path: string },
-): Promise<Announcement | null> {
+) {
   const { receivers } = preferences;
   const isConfirmed = ({ token }: { readonly token: string }) =>
     isConfirmedReceiver(receivers, token);

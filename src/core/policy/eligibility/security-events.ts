@@ -37,14 +37,8 @@ const EFFECTS: Readonly<Record<string, EventEffect>> = {
 /** The events that a stream is asked for. Those about the stream itself are sent in any case. */
 export const REQUESTED_EVENTS = Object.keys(EFFECTS).filter((name) => !name.startsWith(SSF));
 
-interface KnownEvent {
-  /** The last part of its address. */
-  readonly kind: string;
-  readonly effect: EventEffect;
-}
-
-/** @returns null for an event that this server does not know */
-export function knownEvent(address: string): KnownEvent | null {
+/** @returns null for an event that this server does not know; `kind` is the last part of its address */
+export function knownEvent(address: string) {
   const effect = Object.hasOwn(EFFECTS, address) ? EFFECTS[address] : undefined;
   return effect === undefined
     ? null

@@ -52,14 +52,11 @@ function skipContinue(socket: Socket): void {
   };
 }
 
-interface Filtered {
-  readonly kept: Buffer;
-  /** The beginning of an interim response whose end has not arrived. */
-  readonly incomplete: Buffer;
-}
-
-/** Removes `100 Continue` from the interim responses at the beginning. */
-function withoutContinues(bytes: Buffer): Filtered {
+/**
+ * Removes `100 Continue` from the interim responses at the beginning.
+ * @returns with the beginning of an interim response whose end has not arrived
+ */
+function withoutContinues(bytes: Buffer) {
   const kept: Buffer[] = [];
   let rest = bytes;
   for (let status = statusOf(rest); status !== null; status = statusOf(rest)) {

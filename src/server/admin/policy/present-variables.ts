@@ -17,14 +17,8 @@ const GROUPS: readonly VariableGroup[] = [
   'Encryption',
 ];
 
-interface PresentVariable {
-  readonly name: string;
-  readonly value: string;
-  readonly isSet: boolean;
-}
-
 /** Returns the values that a plan starts from, read again as a plan reads them. */
-export function presentVariables(): PresentVariable[] {
+export function presentVariables() {
   const texts = gatherTexts(readEnvironment(), new ConfigurationReport());
   const { providers, mtls } = proposedSettings({});
   const oidc = providers.filter((one) => one.type === 'oidc');

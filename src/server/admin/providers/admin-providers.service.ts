@@ -13,11 +13,6 @@ import type { AdminProvidersDto, OverviewDto } from './admin-providers.dto.js';
 const OVERDUE_MS = 60_000;
 const NOTHING_DUE = { due: 0, overdue: 0, oldestDueAt: null };
 
-type Described = Pick<
-  AdminProvidersDto['providers'][number],
-  'id' | 'displayName' | 'type' | 'isRequired'
->;
-
 @Injectable()
 export class AdminProvidersService {
   constructor(
@@ -59,7 +54,7 @@ export class AdminProvidersService {
     return { providers };
   }
 
-  private described(): Described[] {
+  private described() {
     const { providers, mtls } = this.admission.policy;
     const isRequired = (id: string): boolean => this.auth.requiredLoginProviders.includes(id);
     const configured = providers.map(({ id, displayName, type }) => ({

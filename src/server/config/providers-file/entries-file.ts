@@ -18,6 +18,7 @@ export type EntriesValues<Names extends EntriesNames> = Readonly<
 >;
 
 interface Source {
+  /** Named by problems. */
   readonly variable: string;
   readonly text: string;
   /** Base directory of relative paths. */
@@ -27,19 +28,12 @@ interface Source {
 /** Reports a problem of a field, such as `.claims.login`; an empty one is the entry itself. */
 export type ReportField = (field: string, message: string) => void;
 
-interface Entries {
-  /** The variable that problems name. */
-  readonly variable: string;
-  readonly directory: string;
-  readonly entries: readonly unknown[];
-}
-
 /** Reads the JSON array that one of the two variables gives; empty without one. */
 export function readEntries<Names extends EntriesNames>(
   names: Names,
   values: EntriesValues<Names>,
   report: ConfigurationReport,
-): Entries {
+) {
   const source = sourceOf(names, values, report);
   return source === null
     ? { variable: names.path, directory: '', entries: [] }

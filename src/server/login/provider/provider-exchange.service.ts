@@ -6,18 +6,8 @@ import { IdentityProofService } from '../../identities/identity-proof.service.js
 import { IdentitySignalsService } from '../../identities/identity-signals.service.js';
 import { isOfAuthority } from '../../../core/policy/eligibility/identity-link.js';
 import { ProviderError, type IdentityProvider } from '../../providers/identity-provider.js';
-import {
-  IdentityRepository,
-  type KnownIdentity,
-} from '../../storage/repositories/identity.repository.js';
+import { IdentityRepository } from '../../storage/repositories/identity.repository.js';
 import type { FlowContents, PendingContents } from './pending-logins.service.js';
-
-/** A person that a provider has proven. */
-interface ProvenPerson {
-  readonly proven: PendingContents;
-  /** The identity as it is stored; null = it is linked to no account. */
-  readonly known: KnownIdentity | null;
-}
 
 /** Exchanges the code of a callback for an identity that the rules allow. */
 @Injectable()
@@ -32,14 +22,10 @@ export class ProviderExchangeService {
 
   /**
    * @param search the query of the redirect as it arrived
+   * @returns the proven person, and the identity as it is stored; null = it is linked to no account
    * @throws ProviderError; AppError `not-eligible`
    */
-  async prove(
-    provider: IdentityProvider,
-    flow: FlowContents,
-    search: string,
-    address: string,
-  ): Promise<ProvenPerson> {
+  async prove(provider: IdentityProvider, flow: FlowContents, search: string, address: string) {
     const proven = await this.exchange(provider, flow, search, address);
     const known = await this.identities.find(provider.id, proven.subject);
     if (known !== null && !isOfAuthority(known.issuer, this.proofs.authorityOf(provider.id))) {

@@ -15,7 +15,6 @@ import {
 } from '../../providers/signals/security-event-tokens.js';
 import {
   ReceivedEventRepository,
-  type EventOutcome,
   type EventResult,
 } from '../../storage/repositories/signals/received-event.repository.js';
 import { StreamEventsService } from '../streams/stream-events.service.js';
@@ -23,14 +22,6 @@ import { RecheckSignalsService } from './recheck-signals.service.js';
 
 const BEARER = /^bearer +(\S+) *$/i;
 const MAX_TOKEN_LENGTH = 16_384;
-
-interface AcceptedEvent {
-  /** The last part of the event's address; `unsupported` for one that this server does not know. */
-  readonly kind: string;
-  readonly outcome: EventOutcome;
-  /** When its cause happened, Unix milliseconds. */
-  readonly happenedAt: number;
-}
 
 /** Applies the security events of providers (OpenID Shared Signals Framework 1.0). */
 @Injectable()
@@ -59,9 +50,10 @@ export class SecurityEventsService {
    * Stores the effect of an event before it is acknowledged.
    *
    * @param now Unix milliseconds
+   * @returns with `unsupported` for the kind of an event that this server does not know
    * @throws AppError `not-found`, `unavailable`; SetError
    */
-  async accept(provider: string, token: string, now: number): Promise<AcceptedEvent> {
+  async accept(provider: string, token: string, now: number) {
     const tokens = this.tokensOf(provider);
     const { transmitter, audience, riskEvents } = tokens.settings;
     const stream = await this.streams.find({ provider, transmitter });

@@ -28,11 +28,6 @@ export interface InvitationPosition {
   readonly id: string;
 }
 
-interface InvitationPage {
-  readonly invitations: readonly ListedInvitation[];
-  readonly next: InvitationPosition | null;
-}
-
 interface InvitedAccount {
   /** null = a concurrent login of the same key was first; the invitation is then unused. */
   readonly accountId: string | null;
@@ -131,7 +126,7 @@ export class InvitationRepository {
    * Returns one page, newest first. Expired invitations are deleted after a minute.
    * @param after `next` of the previous page
    */
-  async page(after: InvitationPosition | null, limit: number): Promise<InvitationPage> {
+  async page(after: InvitationPosition | null, limit: number) {
     const rows = await this.database.query<Omit<InvitationEntity, 'codeHash'>>(
       `SELECT "id", "note", "uses", "used", "created_by" AS "createdBy",
          "created_at" AS "createdAt", "expires_at" AS "expiresAt", "revoked_at" AS "revokedAt"

@@ -2,12 +2,6 @@ import type { SqlRunner } from '../database.service.js';
 import { NO_ID, RESEAL_PURPOSES, TARGETS, type ResealPurpose } from './reseal.js';
 import type { SealedBoxService } from './sealed-box.service.js';
 
-interface OpenedValues {
-  readonly opened: number;
-  /** Values that no master secret of this process opens. */
-  readonly unreadable: number;
-}
-
 interface SealedRow {
   readonly id: string;
   readonly service: string;
@@ -17,12 +11,11 @@ interface SealedRow {
 
 const BATCH = 200;
 
-/** Opens the lasting sealed values of a database: all, or at most `limit` of each purpose. */
-export async function openSealedValues(
-  runner: SqlRunner,
-  box: SealedBoxService,
-  limit = Infinity,
-): Promise<OpenedValues> {
+/**
+ * Opens the lasting sealed values of a database: all, or at most `limit` of each purpose.
+ * @returns the number of opened ones, and of those that no master secret of this process opens
+ */
+export async function openSealedValues(runner: SqlRunner, box: SealedBoxService, limit = Infinity) {
   const count = { opened: 0, unreadable: 0 };
   for (const purpose of RESEAL_PURPOSES) {
     for await (const { owner, bytes } of sealedRows(runner, purpose, limit)) {

@@ -163,14 +163,6 @@ function Field({ field: { label, name, saysTheAgent, lines } }: { readonly field
   );
 }
 
-/** The answers that this page can give to a request. */
-interface Possible {
-  readonly canAllow: boolean;
-  readonly canAnswer: boolean;
-  /** The reason why only a denial is possible; null where there is more. */
-  readonly reason: string | null;
-}
-
 function Decision({ item, keys, isPlain, ...props }: FoundProps) {
   const [notice, show] = useState<Notice | null>(null);
   const { found } = item;
@@ -209,11 +201,8 @@ function Decision({ item, keys, isPlain, ...props }: FoundProps) {
   );
 }
 
-function possibleAnswers(
-  found: RequestItem['found'],
-  keys: AnswerKeys | null,
-  isPlain: boolean,
-): Possible {
+/** Returns the answers that this page can give; with the reason where only a denial is possible. */
+function possibleAnswers(found: RequestItem['found'], keys: AnswerKeys | null, isPlain: boolean) {
   const isOpened = found.kind === 'opened' && keys !== null && found.isSealed;
   const isQuestion = isOpened && found.request.kind === 'user_action';
   const notAllowed = isOpened && !isQuestion ? showRequest(found.request).whyNotAllowed : null;

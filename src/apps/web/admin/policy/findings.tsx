@@ -93,14 +93,8 @@ const STORAGE_KEY = 'gatehouse.dismissed-findings';
 /** Findings that the storage keeps, the newest ones. */
 const MAX_KEPT = 200;
 
-interface Dismissed {
-  readonly has: (content: string) => boolean;
-  readonly dismiss: (content: string) => void;
-  readonly restore: () => void;
-}
-
 /** Reads what this browser has dismissed, by content: a finding that changes is shown again. */
-function useDismissed(): Dismissed {
+function useDismissed() {
   const [contents, setContents] = useState(read);
   const store = (next: readonly string[]) => {
     setContents(next);
@@ -111,8 +105,8 @@ function useDismissed(): Dismissed {
     }
   };
   return {
-    has: (content) => contents.includes(content),
-    dismiss: (content) => store([...contents, content].slice(-MAX_KEPT)),
+    has: (content: string) => contents.includes(content),
+    dismiss: (content: string) => store([...contents, content].slice(-MAX_KEPT)),
     restore: () => store([]),
   };
 }

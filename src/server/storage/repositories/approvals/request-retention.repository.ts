@@ -11,19 +11,13 @@ const EXPIRE = `
     ORDER BY "expires_at" LIMIT ${BATCH} FOR UPDATE SKIP LOCKED)
   RETURNING 1`;
 
-interface ExpiredBatch {
-  readonly expired: number;
-  /** True if there may be more. */
-  readonly isMore: boolean;
-}
-
 /** Ends requests whose time is over. {@link ExpiredRowsRepository} deletes old ones. */
 @Injectable()
 export class RequestRetentionRepository {
   constructor(private readonly database: DatabaseService) {}
 
-  /** Marks at most one batch of requests as expired, and drops their content. */
-  async expireBatch(now: Date): Promise<ExpiredBatch> {
+  /** Expires at most one batch of requests and drops their content; says whether there may be more. */
+  async expireBatch(now: Date) {
     const { length: expired } = await this.database.query(EXPIRE, [now]);
     return { expired, isMore: expired === BATCH };
   }

@@ -36,13 +36,6 @@ interface SignOutRequest {
   readonly origin: SignalOrigin;
 }
 
-interface SignOutResult {
-  /** One for each identity. */
-  readonly effects: readonly SignalEffect[];
-  /** True if an account keeps sessions that another identity or its device key admits. */
-  readonly hasSessions: boolean;
-}
-
 const USE = `
   WITH "used_token" AS (
     INSERT INTO "logout_token" ("token_hash", "expires_at") VALUES ($1, $2)
@@ -98,14 +91,10 @@ export class ProviderLogoutRepository {
   /**
    * Ends the sessions that the named identities admit, and admits none before their next login. The
    * use of the token is stored too, also where it names no identity.
-   * @returns null when the token was used before
+   * @returns null when the token was used before; else an effect for each identity, and whether an
+   *   account keeps sessions that another identity or its device key admits
    */
-  signOut(
-    provider: string,
-    { tokenId, name, ...by }: SignOutRequest,
-    expiresAt: Date,
-    now: Date,
-  ): Promise<SignOutResult | null> {
+  signOut(provider: string, { tokenId, name, ...by }: SignOutRequest, expiresAt: Date, now: Date) {
     return this.database.transaction(async (tx) => {
       const tokenHash = tokenHashOf(provider, SIGN_OUT_REASON, tokenId);
       if (!(await useToken(tx, tokenHash, expiresAt))) {
