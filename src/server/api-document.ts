@@ -163,7 +163,7 @@ function buildDocument(
   }
   addExamples(document);
   document.components = { ...document.components, examples: refusalExamples(refused) };
-  return withPlainNames(document);
+  return JSON.parse(JSON.stringify(document).replace(SCHEMA_NAME, '$1')) as OpenAPIObject;
 }
 
 /** Generators name methods after these: `Sessions_list`. */
@@ -173,10 +173,6 @@ function operationIdOf(controller: string, method: string): string {
 
 /** The end of our classes' names says nothing to a caller: `SessionDto` is a `Session`. */
 const SCHEMA_NAME = /(?<=["/])([A-Z]\w+)Dto(?=")/g;
-
-function withPlainNames(document: OpenAPIObject): OpenAPIObject {
-  return JSON.parse(JSON.stringify(document).replace(SCHEMA_NAME, '$1')) as OpenAPIObject;
-}
 
 /** Serves the document at /docs (for people) and /docs/openapi.json; built at the first request. */
 export function serveApiDocument(app: NestFastifyApplication): void {

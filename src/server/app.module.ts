@@ -6,7 +6,6 @@ import { AuditModule } from './audit/audit.module.js';
 import { AuthModule } from './auth/auth.module.js';
 import { RuntimeModule } from '../common/runtime/runtime.module.js';
 import { AppConfigModule } from './config/config.module.js';
-import type { ProviderSettings } from './config/providers-file/provider-settings.js';
 import type { Settings } from './config/settings.js';
 import { FeaturesModule } from './features/features.module.js';
 import { HealthModule } from './health/health.module.js';
@@ -26,10 +25,6 @@ import { EventStreamsModule } from './event-streams/event-streams.module.js';
 import { REDIS, type RedisService } from './storage/redis/redis.service.js';
 import { StorageModule } from './storage/storage.module.js';
 import { UpdatesModule } from './updates/updates.module.js';
-
-function hasDirectory(provider: ProviderSettings): boolean {
-  return provider.type === 'oidc' && provider.scim !== null;
-}
 
 @Module({})
 export class AppModule {
@@ -58,7 +53,9 @@ export class AppModule {
         EventRetentionModule,
         ...(settings.resourceServers.length === 0 ? [] : [OAuthModule, EventStreamsModule]),
         acceptsPrograms(settings.resourceServers) ? ProgramsModule : RemovedProgramsModule,
-        ...(settings.providers.some(hasDirectory) ? [ScimModule] : []),
+        ...(settings.providers.some((one) => one.type === 'oidc' && one.scim !== null)
+          ? [ScimModule]
+          : []),
         HealthModule,
         AdminModule,
       ],

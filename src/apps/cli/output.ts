@@ -77,7 +77,9 @@ export class Output {
         this.result(chosen === null ? row : only(row, chosen), '');
         continue;
       }
-      lines.push(printedColumns.map(([, cell]) => oneLine(cell(row) || '-')));
+      lines.push(
+        printedColumns.map(([, cell]) => printable((cell(row) || '-').replaceAll('\n', ' '))),
+      );
       if (lines.length >= ALIGNED_LINES) {
         this.streams.out.write(cut(table(lines, widths), width));
         lines = [];
@@ -174,10 +176,6 @@ export function table(rows: readonly (readonly string[])[], widths: number[]): s
 
 function widthOf(text: string): number {
   return [...text].length;
-}
-
-function oneLine(text: string): string {
-  return printable(text.replaceAll('\n', ' '));
 }
 
 /** Text of a server must not control the terminal: no escapes, no change of writing direction. */

@@ -34,6 +34,7 @@ export function readNames(certificate: Buffer, alternative: Buffer | null): Cert
   }
   const attributes = relativeNames(subject).flat();
   const valuesOf = (type: string) => attributes.filter((one) => one.type === type);
+  const alternatives = alternative === null ? [] : [...derElements(derAt(alternative, 0).contents)];
   return {
     issuer: comparableName(issuer),
     subject: comparableName(subject),
@@ -41,12 +42,8 @@ export function readNames(certificate: Buffer, alternative: Buffer | null): Cert
       value.tag === IA5_STRING ? value.contents.toString('latin1') : null,
     ),
     commonNames: valuesOf(COMMON_NAME).map(({ value }) => textOf(value)),
-    alternative: alternative === null ? [] : readGeneralNames(derAt(alternative, 0).contents),
+    alternative: alternatives.map(toGeneralName),
   };
-}
-
-function readGeneralNames(bytes: Buffer): GeneralName[] {
-  return [...derElements(bytes)].map(toGeneralName);
 }
 
 /** @throws RangeError when the element is not a GeneralName */

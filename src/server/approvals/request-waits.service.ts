@@ -87,7 +87,7 @@ export class RequestWaitsService implements OnModuleInit {
       const isLate = this.drain.signal.aborted;
       const deadline = clock.elapsed() + this.drain.limit(ms);
       let found = await this.requests.find(access.accountId, id);
-      while (found !== null && isPending(found)) {
+      while (found?.state === 'open' && found.answers.length === 0) {
         const left = Math.min(deadline - clock.elapsed(), found.expiresAt - clock.now());
         const isDrained = this.drain.signal.aborted && !isLate;
         if (left <= 0 || isDrained || gone.aborted) {
@@ -182,8 +182,4 @@ export class RequestWaitsService implements OnModuleInit {
   private all(): RequestWait[] {
     return [...this.waitsOf.values()].flatMap((waits) => [...waits]);
   }
-}
-
-function isPending({ state, answers }: AnsweredRequest): boolean {
-  return state === 'open' && answers.length === 0;
 }

@@ -89,12 +89,9 @@ function judgeKeyAge(alg: string, signsFrom: number | undefined, now: number): C
   if (signsFrom === undefined) {
     return backends.warning(`There is no ${alg} key yet: the next start of the server makes it.`);
   }
-  const text = `The newest ${alg} key signs from ${dateOf(signsFrom)}`;
+  const date = new Date(signsFrom).toISOString().slice(0, 10);
+  const text = `The newest ${alg} key signs from ${date}`;
   return now - signsFrom > OLD_KEY_MS
     ? backends.failed(`${text}: no server made the next one in time.`)
     : backends.ok(`${text}.`);
-}
-
-function dateOf(at: number): string {
-  return new Date(at).toISOString().slice(0, 10);
 }

@@ -43,9 +43,11 @@ async function act(context: Context): Promise<void> {
   const text = argument ?? decodeInput(await readStandardInput());
   const action = readHook(agent, recordOf(parseJson(text)));
   switch (action?.kind) {
-    case 'event':
-      await sendEvents(detached(context), null, [action.event]);
+    case 'event': {
+      const options = { ...context.options, detach: true };
+      await sendEvents({ ...context, options }, null, [action.event]);
       return;
+    }
     case 'answered':
       return withdraw(context, action.subject);
     case 'question':
@@ -123,8 +125,4 @@ async function withdraw(context: Context, subject: string): Promise<void> {
     return;
   }
   await endAsked(context, await requireSession(context), meant);
-}
-
-function detached(context: Context) {
-  return { ...context, options: { ...context.options, detach: true } };
 }

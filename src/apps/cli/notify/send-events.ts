@@ -9,7 +9,6 @@ import type { Delivery } from '../../../packages/notify/delivery/delivery.js';
 import { outcomesWithoutSettings } from '../../../packages/notify/delivery/plan.js';
 import { eventsEntryFor, type EventsEntry } from '../spool/spool-entry.js';
 import type { SpooledEvents } from '../spool/spool.js';
-import type { Preferences } from '../../../packages/notify/preferences.js';
 import { requireSession, type CurrentSession } from '../account/current-session.js';
 import type { CliContext } from '../command.js';
 import { CliError, EXIT } from '../cli-error.js';
@@ -86,8 +85,10 @@ async function sendPlanned(work: Work, entry: EventsEntry): Promise<number> {
   } catch (error) {
     return await endWithoutSettings(work, kept, error);
   }
-  const { planned, preferences } = plan;
-  reportSettings(context, preferences);
+  const { planned } = plan;
+  for (const { path, message } of plan.preferences.problems) {
+    context.output.note(`Settings: ${path} ${message}.`);
+  }
   sender.announceReceivers(entry.account);
   const known = await deliverAll(work, planned, kept);
   const lines = planned.flatMap((one) => report(context, one, sender, known));
@@ -222,8 +223,4 @@ function reportInvalid({ output }: Context, { events, invalid }: EventInput): vo
     });
   }
   invalid.forEach((text) => output.skip(text));
-}
-
-function reportSettings({ output }: Context, { problems }: Preferences): void {
-  problems.forEach(({ path, message }) => output.note(`Settings: ${path} ${message}.`));
 }

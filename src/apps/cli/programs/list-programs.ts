@@ -1,5 +1,5 @@
 import type { GatehouseClient } from '../../../packages/client/api/api-client.js';
-import { GatehouseProblem } from '../../../packages/client/api/problem.js';
+import { GatehouseProblem, nullIfNotFound } from '../../../packages/client/api/problem.js';
 import { placeName, publisherOf } from '../../../packages/client/programs/program-host.js';
 import type { ListedProgram } from '../../../packages/client/programs/program-routes.js';
 import { requireToken } from '../account/current-session.js';
@@ -54,11 +54,8 @@ export async function endPrograms(context: EndContext): Promise<void> {
   const files = new ProgramFiles(environment);
   for (const program of chosen) {
     // Another device may end one of several meanwhile: the command ends the others nevertheless.
-    await client.programs.end(program.id).catch((error: unknown) => {
-      if (id !== undefined || !isNotFound(error)) {
-        throw error;
-      }
-    });
+    const ending = client.programs.end(program.id);
+    await (id === undefined ? ending.catch(nullIfNotFound) : ending);
     await files.removeOf(server, program.id);
     const text = `Ended ${program.client.name} at ${program.resource.name} (${program.id}).`;
     output.result({ id: program.id, client: program.client, ended: true }, text);
@@ -79,10 +76,6 @@ function choiceOf({ args: [id], options }: EndContext): Choice {
     return (listed) => [oneById(listed, id, 'program', 'gatehouse programs')];
   }
   return (listed) => (all ? listed : listed.filter(({ client }) => client.id === program));
-}
-
-function isNotFound(error: unknown): boolean {
-  return error instanceof GatehouseProblem && error.code === 'not-found';
 }
 
 /** Refusals of a server that lacks the routes, or the grant type, of programs. */

@@ -39,7 +39,7 @@ export async function planAnnouncement(
     isConfirmedReceiver(receivers, token);
   const unconfirmed = tokens
     .filter((saved) => !isConfirmed(saved))
-    .map(({ token }) => hashOf(token));
+    .map(({ token }) => hash('sha256', token, 'base64url'));
   if (unconfirmed.length === 0) {
     return null;
   }
@@ -87,5 +87,3 @@ function announcedIn(stored: unknown): Announced {
     receivers: Array.isArray(receivers) ? (receivers as string[]) : [],
   };
 }
-
-const hashOf = (token: string): string => hash('sha256', token, 'base64url');

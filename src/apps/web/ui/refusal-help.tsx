@@ -35,16 +35,12 @@ export function RefusalHelp({ accountId }: { readonly accountId: string | null }
 
 function Support() {
   const { support } = brand;
-  return isAddress(support) ? (
+  // Other schemes must not become links, whatever wrote them into the page.
+  return /^(https:\/\/|mailto:)/i.test(support) ? (
     <a href={support} target="_blank" rel="noreferrer">
       {support.replace(/^mailto:([^?]*).*$|^https:\/\//i, '$1')}
     </a>
   ) : (
     <>{support === '' ? refusedMessages.ask : support}</>
   );
-}
-
-/** Other schemes must not become links, whatever wrote them into the page. */
-function isAddress(support: string): boolean {
-  return /^(https:\/\/|mailto:)/i.test(support);
 }

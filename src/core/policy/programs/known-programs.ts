@@ -15,16 +15,11 @@ const KNOWN_PROGRAMS = [
 export function knownProgram(clientId: string): string | null {
   const named = KNOWN_PROGRAMS.find((known) => {
     const [given, expected] = [clientId.split('/'), known.split('/')];
-    return (
-      given.length === expected.length &&
-      expected.every((part, at) => (part === '*' ? isSegment(given[at] ?? '') : part === given[at]))
-    );
+    const isNamed = (part: string, at: number): boolean =>
+      part === '*' ? /^[A-Za-z0-9_-]+$/.test(given[at] ?? '') : part === given[at];
+    return given.length === expected.length && expected.every(isNamed);
   });
   return named ?? null;
-}
-
-function isSegment(part: string): boolean {
-  return /^[A-Za-z0-9_-]+$/.test(part);
 }
 
 /**

@@ -53,7 +53,10 @@ export function authChoices(features: unknown): AuthChoices {
   const ids = [...new Set(methods.map(({ method }) => method))].filter(
     (id) => !OWN_METHODS.includes(id) && (isLegacy || Object.hasOwn(described, id)),
   );
-  const offered = (id: string): Offer => offerOf(methods, id);
+  const offered =
+    (id: string): Offer =>
+    (action, mode) =>
+      methods.some((one) => one.method === id && one.action === action && one.mode === mode);
   const providers = ids
     .map((id) => providerChoice(id, offered(id), described[id], storagePolicy))
     .filter(({ canLogInKeyless, provisioning }) => canLogInKeyless || provisioning.kind !== 'none');
@@ -80,11 +83,6 @@ function acceptsInvitations(auth: Readonly<Record<string, unknown>>): boolean {
 }
 
 type Offer = (action: AuthAction, mode: AuthMode) => boolean;
-
-function offerOf(methods: readonly AuthMethod[], id: string): Offer {
-  return (action, mode) =>
-    methods.some((one) => one.method === id && one.action === action && one.mode === mode);
-}
 
 function methodChoice(offers: Offer, mode: AuthMode): MethodChoice {
   return { canLogIn: offers('login', mode), canSignUp: offers('provision', mode) };

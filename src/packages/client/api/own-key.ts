@@ -1,7 +1,7 @@
 import type { DeviceKey } from '../crypto/device-key.js';
 import { OtherAccountKey } from '../crypto/key-text.js';
 import type { GatehouseClient } from './api-client.js';
-import { GatehouseProblem } from './problem.js';
+import { nullIfNotFound } from './problem.js';
 
 /**
  * Checks that a key is that of the account: content that is sealed with another one is lost.
@@ -13,12 +13,7 @@ export async function requireOwnKey(
   key: DeviceKey,
   accountId: string,
 ): Promise<void> {
-  const login = await client.logIn(key).catch((error: unknown) => {
-    if (error instanceof GatehouseProblem && error.code === 'not-found') {
-      return null;
-    }
-    throw error;
-  });
+  const login = await client.logIn(key).catch(nullIfNotFound);
   if (login !== null) {
     await client.withToken(login.token).logOut();
   }

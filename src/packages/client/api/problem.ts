@@ -49,6 +49,14 @@ export class GatehouseProblem extends Error implements ProblemFacts {
   }
 }
 
+/** For `catch`: returns null for what the server does not have, and throws any other failure. */
+export function nullIfNotFound(error: unknown): null {
+  if (error instanceof GatehouseProblem && error.code === 'not-found') {
+    return null;
+  }
+  throw error;
+}
+
 /** No answer: wrong address, no network, connection refused, or a timeout. */
 export class ServerUnreachable extends Error {
   override readonly name = 'ServerUnreachable';

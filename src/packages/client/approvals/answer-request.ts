@@ -5,7 +5,7 @@ import {
 } from '../../../core/protocol/agent-request.js';
 import { fitsRequest, type AnswerChoice } from '../../../core/protocol/request-answer.js';
 import type { RequestRoutes, StoredRequest } from './request-routes.js';
-import { GatehouseProblem } from '../api/problem.js';
+import { nullIfNotFound } from '../api/problem.js';
 import type { AccountRequests, OpenedRequest, SealRefusal } from './account-requests.js';
 
 /** A request that may be shown and answered. */
@@ -46,7 +46,7 @@ export async function openRequest(
   id: string,
   options: OpenOptions,
 ): Promise<ShownableRequest | UnopenedRequest> {
-  const stored = await routes.read(id).catch(noneIfUnknown);
+  const stored = await routes.read(id).catch(nullIfNotFound);
   if (stored === null || stored.state !== 'open') {
     return { kind: 'closed', id, stored };
   }
@@ -113,11 +113,4 @@ async function opening(
   return request?.requestId === id
     ? { request, digest: '' }
     : { kind: 'refused', refusal: 'other-form' };
-}
-
-function noneIfUnknown(error: unknown): null {
-  if (error instanceof GatehouseProblem && error.code === 'not-found') {
-    return null;
-  }
-  throw error;
 }

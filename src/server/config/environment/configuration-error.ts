@@ -12,7 +12,8 @@ export class ConfigurationError extends Error {
     readonly warnings: readonly string[] = [],
   ) {
     const lines = problems.map(({ variable, message }) => `  ${variable}: ${message}`);
-    super(`The configuration has ${countOf(problems)}:\n${lines.join('\n')}`);
+    const count = problems.length === 1 ? 'one problem' : `${problems.length} problems`;
+    super(`The configuration has ${count}:\n${lines.join('\n')}`);
   }
 }
 
@@ -56,8 +57,4 @@ export class ConfigurationReport {
   has(variable: string): boolean {
     return this.problems.some((problem) => problem.variable === variable);
   }
-}
-
-function countOf(problems: readonly ConfigurationProblem[]): string {
-  return problems.length === 1 ? 'one problem' : `${problems.length} problems`;
 }

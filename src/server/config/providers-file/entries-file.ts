@@ -51,17 +51,13 @@ export function readEntry<Schema extends v.GenericSchema>(
   const found = new Map<string, readonly [field: string, message: string]>();
   for (const { path = [], expected, message } of issues) {
     const keys = path.map(({ key }) => key);
-    const names = (expected === 'never' ? keys.slice(0, -1) : keys).filter(isName);
-    const field = names.map((name) => `.${name}`).join('');
+    const names = expected === 'never' ? keys.slice(0, -1) : keys;
+    // A list index is omitted, so that problems name the list.
+    const field = names.map((name) => (typeof name === 'string' ? `.${name}` : '')).join('');
     message.split('\n').forEach((line) => found.set(`${field} ${line}`, [field, line]));
   }
   found.forEach(([field, message]) => problem(field, message));
   return isPlainObject(output) ? output : null;
-}
-
-/** A list index is omitted, so that problems name the list. */
-function isName(key: unknown): key is string {
-  return typeof key === 'string';
 }
 
 function withoutNulls(value: unknown): unknown {

@@ -53,8 +53,10 @@ export class RevocationService {
   ): Promise<ProviderVerdict> {
     const { trust, revocations } = this.files.current();
     const issuerKeys = issuerKeysOf(certificate, trust?.anchors ?? []);
-    const listed = { ...listedBy(certificate), issuerKeys, isAuthority };
-    const fetched = [this.mtls.crlUrls, this.allowed(certificate.crlUrls)]
+    const { issuerName, serialNumber, crlUrls } = certificate;
+    const issuerDer = Buffer.from(issuerName, 'base64');
+    const listed = { issuerDer, serialNumber, crlUrls, issuerKeys, isAuthority };
+    const fetched = [this.mtls.crlUrls, this.allowed(crlUrls)]
       .filter((addresses) => addresses.length > 0)
       .map((addresses) => this.searchFetched(listed, addresses));
     const lists = [
@@ -116,8 +118,4 @@ export function worstOf(verdicts: readonly ProviderVerdict[]): ProviderVerdict {
     verdicts.find(({ kind }) => kind === 'unknown') ??
     ELIGIBLE
   );
-}
-
-function listedBy({ issuerName, serialNumber, crlUrls }: RevocationReference) {
-  return { issuerDer: Buffer.from(issuerName, 'base64'), serialNumber, crlUrls };
 }

@@ -29,7 +29,8 @@ export function useWaitingRequests(
   clicked: ClickedRequest,
 ): WaitingRequests {
   const [waiting, setWaiting] = useState<readonly ListedRequest[]>([]);
-  const isOffered = account !== null && offersAnswers(account);
+  const isOffered =
+    account?.refusal === null && account.features.features?.answers?.enabled === true;
   const reload = useCallback(() => {
     if (isOffered) {
       // The section reports what fails.
@@ -121,8 +122,4 @@ function deny(token: string, id: string, notify: Notify): void {
       () => notify(done(() => t.waiting.denied)),
       (error: unknown) => notify(failure(error)),
     );
-}
-
-function offersAnswers({ features, refusal }: Account): boolean {
-  return refusal === null && features.features?.answers?.enabled === true;
 }

@@ -90,7 +90,7 @@ function SessionRow({ one, how, isBusy, rename, end }: SessionRowProps) {
   const name = clientName(one);
   return (
     <li>
-      <Tile name={iconOf(one)} isAccented={one.current} />
+      <Tile name={ICONS[one.client.platform ?? ''] ?? 'computer'} isAccented={one.current} />
       <SessionFacts one={one} how={how} />
       <div class="row">
         <Rename
@@ -156,7 +156,3 @@ const ICONS: Readonly<Record<string, IconName>> = {
   darwin: 'terminal',
   win32: 'terminal',
 };
-
-function iconOf({ client: { platform } }: AccountSession): IconName {
-  return ICONS[platform ?? ''] ?? 'computer';
-}

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
-import { GatehouseProblem } from '../../../../packages/client/api/problem.js';
+import { nullIfNotFound } from '../../../../packages/client/api/problem.js';
 import { formatDay, formatList, formatRelative } from '../../i18n/format.js';
 import { programMessages } from '../../i18n/programs/program-messages.js';
 import { Tile } from '../../ui/icon.js';
@@ -27,7 +27,8 @@ export function ProgramsSection({ account, session, endSession }: ProgramsSectio
   const end = (ended: readonly ListedProgram[]) =>
     run(async () => {
       for (const { id } of ended) {
-        await routes.end(id).catch(unlessEnded);
+        // Another session may end one of several meanwhile: the others end nevertheless.
+        await routes.end(id).catch(nullIfNotFound);
       }
       show(await routes.list());
       notify(done(() => programMessages.section.ended));
@@ -45,13 +46,6 @@ export function ProgramsSection({ account, session, endSession }: ProgramsSectio
       <NoticeLine notice={notice} />
     </Section>
   );
-}
-
-/** Another session may end one of several meanwhile: the others end nevertheless. */
-function unlessEnded(error: unknown): void {
-  if (!(error instanceof GatehouseProblem) || error.code !== 'not-found') {
-    throw error;
-  }
 }
 
 interface ProgramListProps extends Pick<ProgramRowProps, 'isBusy' | 'end'> {

@@ -141,7 +141,7 @@ function Linked({ identity, isLast, isCertificate, ...row }: LinkedProps) {
       <div>
         <span class="titled">
           <strong>{name}</strong>
-          <Status eligibility={eligibility} />
+          <span class={`badge ${BADGES[eligibility.status]}`}>{security[eligibility.status]}</span>
           {isRequired && <span class="badge">{security.required}</span>}
         </span>
         {login !== null && <span>{login}</span>}
@@ -188,10 +188,6 @@ function Disconnect({ name, isRequired, isBusy, disconnect }: DisconnectProps) {
 }
 
 const BADGES = { eligible: 'good', ineligible: 'alarm', unknown: '' } as const;
-
-function Status({ eligibility: { status } }: Pick<Identity, 'eligibility'>) {
-  return <span class={`badge ${BADGES[status]}`}>{t.security[status]}</span>;
-}
 
 function Checks({ eligibility: { checkedAt, nextCheckAt } }: Pick<Identity, 'eligibility'>) {
   const { security } = t;

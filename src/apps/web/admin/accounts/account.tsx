@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { GatehouseProblem } from '../../../../packages/client/api/problem.js';
+import { nullIfNotFound } from '../../../../packages/client/api/problem.js';
 import type {
   AdminAccount,
   AdminAuditEvent,
@@ -33,7 +33,8 @@ export function Account({ id }: { readonly id: string }) {
   const { client } = useSession();
   const live = useLive(async () => {
     const [account, { events }] = await Promise.all([
-      client.account(id).catch(absent),
+      // It is deleted or never existed; its events may still exist.
+      client.account(id).catch(nullIfNotFound),
       client.audit({ accountId: id, limit: EVENTS }),
     ]);
     return { account, events };
@@ -100,14 +101,6 @@ function History({ id, events }: HistoryProps) {
       <EventTable events={events} withAccount={false} />
     </Section>
   );
-}
-
-/** The account is deleted or never existed; its events may still exist. */
-function absent(error: unknown): null {
-  if (error instanceof GatehouseProblem && error.code === 'not-found') {
-    return null;
-  }
-  throw error;
 }
 
 function State({ account }: { readonly account: AdminAccount }) {

@@ -1,5 +1,5 @@
 import type { AdminActAnswer } from '../../../../packages/client/api/admin-client.js';
-import { GatehouseProblem } from '../../../../packages/client/api/problem.js';
+import { nullIfNotFound } from '../../../../packages/client/api/problem.js';
 import { formatDay, formatList, formatRelative } from '../../i18n/format.js';
 import { placeName, publisherOf } from '../../../../packages/client/programs/program-host.js';
 import { Tile } from '../../ui/icon.js';
@@ -112,11 +112,7 @@ function EndAll({ ended, name, accountId, ...result }: EndAllProps) {
   const run = async (reason: string): Promise<AdminActAnswer> => {
     for (const { id } of ended) {
       // It may have ended meanwhile: the others end nevertheless.
-      await client.endProgram(accountId, id, reason).catch((error: unknown) => {
-        if (!(error instanceof GatehouseProblem) || error.code !== 'not-found') {
-          throw error;
-        }
-      });
+      await client.endProgram(accountId, id, reason).catch(nullIfNotFound);
     }
     return { success: true, changed: true };
   };

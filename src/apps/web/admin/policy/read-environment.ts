@@ -28,12 +28,9 @@ export function readEnvironment(text: string): Readonly<Record<string, string>> 
 export function writeAssignment(name: string, value: string): string {
   const isPlain = /^[\w.,:/@*+-]*$/.test(value);
   // JSON can have its quotes as escapes; other values with a single quote are rare.
-  const quoted = isJson(value) ? `'${value.replaceAll("'", '\\u0027')}'` : quote(value);
+  const isJson = /^[[{]/.test(value);
+  const quoted = isJson ? `'${value.replaceAll("'", '\\u0027')}'` : quote(value);
   return `${name}=${isPlain ? value : quoted}`;
-}
-
-function isJson(value: string): boolean {
-  return /^[[{]/.test(value);
 }
 
 function quote(value: string): string {
