@@ -25,15 +25,9 @@ import { IdentityEvents } from './identity.events.js';
 import { AccessTokenService, type TokenClaims } from './sessions/access-token.service.js';
 import { SessionActivityService } from './sessions/session-activity.service.js';
 
-export interface Access {
-  readonly accountId: string;
-  readonly sessionId: string;
-  /** True if `sessionId` is the id of a program's grant. */
-  readonly isGrant?: true;
+export interface Access extends TokenClaims {
   /** Time of the login of the session, Unix milliseconds. */
   readonly loggedInAt: number;
-  /** Expiry of the token, Unix milliseconds. */
-  readonly expiresAt: number;
   /** The time in Unix milliseconds at which the account's identities are judged again. */
   readonly holdsUntil: number;
   /** The reason why the account is temporarily refused for its identities; null when it is not. */

@@ -1,16 +1,7 @@
-import type { EligibilityStatus } from '../eligibility/eligibility.js';
-import type { OffboardingRules } from '../eligibility/offboarding.js';
+import type { EligibilityRecord, OffboardingRules } from '../eligibility/offboarding.js';
 import { judgeSignalledIdentity, type SignalledIdentity } from '../eligibility/signals.js';
 
-export interface IdentityFacts extends SignalledIdentity {
-  readonly status: EligibilityStatus;
-  /** The reason against it, or the reason why the last check brought no answer. */
-  readonly reason: string | null;
-  /** When its provider last gave a definite answer, Unix milliseconds; null = never. */
-  readonly checkedAt: number | null;
-  /** Checks without a definite answer since then. */
-  readonly failures: number;
-}
+export type IdentityFacts = SignalledIdentity & EligibilityRecord;
 
 export interface AccessFacts {
   readonly isDisabled: boolean;

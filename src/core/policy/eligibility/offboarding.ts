@@ -13,6 +13,7 @@ export interface OffboardingRules {
 /** Times are Unix milliseconds. */
 export interface EligibilityRecord {
   readonly status: EligibilityStatus;
+  /** The reason against it, or the reason why the last check brought no answer. */
   readonly reason: string | null;
   /** Time of the provider's last definite answer; null = never. */
   readonly checkedAt: number | null;

@@ -23,6 +23,7 @@ import {
 import { capabilitiesOf, type ProviderRules } from '../eligibility/provider-rules.js';
 import { state } from '../messages/messages.js';
 import type { Statement } from '../messages/statement.js';
+import type { Granted } from '../programs/describe-grant.js';
 import type { KeyMode } from '../operator-policy.js';
 import { certificateStatements, eligibilityStatements } from './describe-policy.js';
 import { judgeSignals } from '../eligibility/signals.js';
@@ -34,13 +35,7 @@ interface ExplainedAccount {
   readonly disabledAt: number | null;
   readonly identities: readonly ExplainedIdentity[];
   /** Programs that act for the person; absent where no backend accepts any. */
-  readonly grants?: readonly ExplainedGrant[];
-}
-
-interface ExplainedGrant {
-  readonly resourceServer: string;
-  readonly clientId: string;
-  readonly clientName: string;
+  readonly grants?: readonly Omit<Granted, 'scopes'>[];
 }
 
 /** True if the login method opens the account. */
@@ -142,7 +137,7 @@ function reasonsFor(
 /** One sentence for each backend, because an account may have many grants. */
 function programsOf(
   { resourceServers }: AdmissionPolicy,
-  grants: readonly ExplainedGrant[],
+  grants: readonly Omit<Granted, 'scopes'>[],
 ): Statement[] {
   return resourceServers.flatMap(({ id, name }) => {
     const own = grants.filter(({ resourceServer }) => resourceServer === id);

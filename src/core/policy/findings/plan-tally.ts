@@ -44,11 +44,7 @@ export interface PlanCounts extends Changes {
 
 type PlannedPolicy = Pick<OperatorPolicy, 'auth' | 'mtls' | 'providers' | 'resourceServers'>;
 
-interface Tally {
-  lose: number;
-  gain: number;
-  unknown: number;
-}
+type Tally = { -readonly [Name in keyof Changes]: number };
 
 export class PlanTally {
   private readonly present: OffboardingPolicy;

@@ -2,25 +2,23 @@ import { CERTIFICATES } from '../admission/admission.js';
 import { judgeRecord, type CertificateRecord } from '../certificate/certificate-record.js';
 import type { CertificateRules } from '../certificate/client-certificate.js';
 import {
-  type EligibilityStatus,
   judgeEligibility,
   type EligibilityFacts,
   type EligibilityRules,
 } from '../eligibility/eligibility.js';
-import { waitsForLogin, type OffboardingRules } from '../eligibility/offboarding.js';
+import {
+  waitsForLogin,
+  type EligibilityRecord,
+  type OffboardingRules,
+} from '../eligibility/offboarding.js';
 import {
   judgeSignalledIdentity,
   judgeSignals,
   type SignalledIdentity,
 } from '../eligibility/signals.js';
 
-export interface KnownIdentity extends SignalledIdentity {
+export interface KnownIdentity extends SignalledIdentity, EligibilityRecord {
   readonly subject: string;
-  readonly status: EligibilityStatus;
-  readonly reason: string | null;
-  readonly checkedAt: number | null;
-  /** Checks without a definite answer since then. */
-  readonly failures: number;
   /** null = the provider has not reported any yet. */
   readonly facts: EligibilityFacts | null;
   /** The last presented certificate; null = not a certificate, or linked before it was stored. */
@@ -88,7 +86,7 @@ function judge(
   policy: OffboardingPolicy,
   { provider, subject, facts, certificate }: KnownIdentity,
   now: number,
-): EligibilityStatus | null {
+): EligibilityRecord['status'] | null {
   if (provider === CERTIFICATES) {
     const verdict =
       policy.certificates && judgeRecord(certificate, subject, policy.certificates, now);

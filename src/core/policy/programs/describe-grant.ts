@@ -1,6 +1,6 @@
 import type { ProgramScope, ProgramScopes } from './program-scopes.js';
 
-interface Granted {
+export interface Granted {
   readonly resourceServer: string;
   readonly clientId: string;
   readonly clientName: string;

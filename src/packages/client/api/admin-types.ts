@@ -552,12 +552,12 @@ export interface components {
         AdminSession: {
             id: string;
             /**
-             * @description Unix milliseconds.
+             * @description When it signed in, Unix milliseconds.
              * @example 1769860800000
              */
             createdAt: number;
             /**
-             * @description Right to five minutes.
+             * @description Unix milliseconds, right to five minutes.
              * @example 1769860800000
              */
             lastSeenAt: number;
@@ -571,8 +571,12 @@ export interface components {
              * @example key_challenge
              */
             method: string;
+            /** @description What the client said of itself at login. */
             client: components["schemas"]["SessionClient"];
-            /** @example 192.0.2.7 */
+            /**
+             * @description Where the login came from.
+             * @example 192.0.2.7
+             */
             address: string | null;
         };
         AdministeredClient: {

@@ -12,7 +12,7 @@ import {
   Refuses,
 } from '../../http/route-docs.js';
 import { Operates } from '../access/admin-caller.js';
-import { SessionClientDto } from '../../auth/sessions/sessions.dto.js';
+import { ListedSessionDto } from '../../auth/sessions/sessions.dto.js';
 import { PageDto, PageQueryDto } from '../page.dto.js';
 import { StatementDto } from '../statement.dto.js';
 import type { EligibilityStatus } from '../../../core/policy/eligibility/eligibility.js';
@@ -87,15 +87,7 @@ export class AccountPageDto extends PageDto {
   @Described('How many match, on all pages; 100001 = more than 100000.') total!: number;
 }
 
-export class AdminSessionDto {
-  @ApiProperty() id!: string;
-  @ApiTime() createdAt!: number;
-  @Described('Right to five minutes.') lastSeenAt!: number;
-  @ApiTime() expiresAt!: number;
-  @Described("`key_challenge`, `mtls`, `device` or a provider's id.") method!: string;
-  @ApiProperty() client!: SessionClientDto;
-  @ApiTextOrNull() address!: string | null;
-}
+export class AdminSessionDto extends ListedSessionDto {}
 
 class ExplainedLoginDto {
   @ApiProperty() method!: string;

@@ -4,14 +4,11 @@ import { Clock } from '../../../common/runtime/clock.js';
 import { AppError } from '../../../common/errors.js';
 import { normalizeBase64 } from '../../../core/protocol/base64.js';
 import { MasterKeys } from '../../storage/sealing/master-keys.js';
+import type { UsedSession } from '../../storage/repositories/live-access.repository.js';
 import type { NewSession } from '../../storage/repositories/session.repository.js';
 
 /** Claims of a token with a valid signature. Its session may have ended. */
-export interface TokenClaims {
-  readonly accountId: string;
-  readonly sessionId: string;
-  /** True if `sessionId` is the id of a program's grant, which takes the place of a session. */
-  readonly isGrant?: true;
+export interface TokenClaims extends UsedSession {
   /** Unix milliseconds. */
   readonly expiresAt: number;
 }

@@ -7,7 +7,7 @@ export class SessionClientDto {
   @ApiTextOrNull() platform!: string | null;
 }
 
-export class SessionDto {
+export class ListedSessionDto {
   @ApiProperty() id!: string;
   @Described('When it signed in, Unix milliseconds.') createdAt!: number;
   @Described('Unix milliseconds, right to five minutes.') lastSeenAt!: number;
@@ -15,7 +15,9 @@ export class SessionDto {
   @Described("`key_challenge`, `mtls`, `device` or a provider's id.") method!: string;
   @Described('What the client said of itself at login.') client!: SessionClientDto;
   @ApiTextOrNull('Where the login came from.') address!: string | null;
+}
 
+export class SessionDto extends ListedSessionDto {
   @Described('Whether it is the session of this request.') current!: boolean;
 }
 

@@ -10,7 +10,7 @@ import { AUTHENTICATED_AT } from './session.repository.js';
 export interface UsedSession {
   readonly accountId: string;
   readonly sessionId: string;
-  /** True if `sessionId` is the id of a program's grant. */
+  /** True if `sessionId` is the id of a program's grant, which takes the place of a session. */
   readonly isGrant?: true;
 }
 

@@ -1,13 +1,8 @@
 import type { SqlRunner } from '../database.service.js';
-import { NO_ID, RESEAL_PURPOSES, TARGETS, type ResealPurpose } from './reseal.js';
+import { NO_ID, RESEAL_PURPOSES, TARGETS, type ResealPurpose, type ResealRow } from './reseal.js';
 import type { SealedBoxService } from './sealed-box.service.js';
 
-interface SealedRow {
-  readonly id: string;
-  readonly service: string;
-  readonly owner: string;
-  readonly bytes: Buffer;
-}
+type SealedRow = Omit<ResealRow, 'isSealed'>;
 
 const BATCH = 200;
 

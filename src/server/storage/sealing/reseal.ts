@@ -2,7 +2,7 @@ import type { ContentAtRestService, ContentPurpose } from './content-at-rest.ser
 import type { DatabaseService } from '../database.service.js';
 import { BrokenSealError, type SealedBoxService, type SealPurpose } from './sealed-box.service.js';
 
-interface ResealRow {
+export interface ResealRow {
   /** Key of the row; `service` is empty where the account or identity alone is the key. */
   readonly id: string;
   readonly service: string;

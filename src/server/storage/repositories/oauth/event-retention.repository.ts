@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DatabaseService, type Transaction } from '../../database.service.js';
+import type { SecurityEventEntity } from '../../entities/security-event.entity.js';
 import { IS_WAITING } from './waiting-events.js';
 
 /** The bounds of the log of each backend. */
@@ -37,12 +38,7 @@ const DELETE = `
   DELETE FROM "security_event" WHERE "ctid" = ANY(ARRAY(
     SELECT "ctid" FROM "security_event" WHERE "id" = ANY($1::uuid[]) ORDER BY "id"))`;
 
-interface LoggedEvent {
-  readonly id: string;
-  readonly resourceServer: string;
-  readonly xid: string;
-  readonly streamId: string | null;
-}
+type LoggedEvent = Pick<SecurityEventEntity, 'id' | 'resourceServer' | 'xid' | 'streamId'>;
 
 /** Keeps the logs and their streams within their bounds. */
 @Injectable()
