@@ -38,7 +38,7 @@ interface ActButtonProps extends ActionResult {
   readonly run: (reason: string, text: string) => Promise<AdminActAnswer>;
 }
 
-/** An action that first asks for a reason, which the audit log keeps. */
+/** An action that first asks for a reason, which the audit log keeps. Absent for who may only read. */
 export function ActionButton({
   textsOf,
   run,
@@ -47,9 +47,10 @@ export function ActionButton({
   isSmall = false,
   ...form
 }: ActButtonProps) {
+  const { caller } = useSession();
   // An open dialog keeps its question: another administrator may change the account meanwhile.
   const [asked, ask] = useState({ textsOf, run, isDanger });
-  return (
+  return caller.role !== 'operate' ? null : (
     <DialogButton
       open={textsOf().open}
       title={asked.textsOf().title}

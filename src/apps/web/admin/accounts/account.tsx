@@ -8,14 +8,14 @@ import type {
 import { shownName } from '../../browser-name.js';
 import { CopyButton } from '../../ui/copy-button.js';
 import { Icon, type IconName, Tile } from '../../ui/icon.js';
-import { NoticeLine, type Notice } from '../../ui/notice.js';
+import type { Notice } from '../../ui/notice.js';
 import { formatDate, formatRelative, formatUpcoming } from '../../i18n/format.js';
 import { t } from '../../i18n/messages.js';
 import { EventTable } from '../audit/event-table.js';
 import { Head } from '../head.js';
 import { listAddress } from '../route.js';
 import { useSession } from '../session.js';
-import { Skeleton } from '../skeleton.js';
+import { LiveNotice } from '../live-notice.js';
 import { useLive } from '../use-live.js';
 import { texts } from '../i18n/texts.js';
 import { nameOf, stateOf } from './account-names.js';
@@ -53,8 +53,7 @@ export function Account({ id }: { readonly id: string }) {
       <Head title={account === null ? detail.title : nameOf(account)} live={live}>
         {account !== null && <State account={account} />}
       </Head>
-      <NoticeLine notice={live.notice ?? notice} />
-      {value === null && <Skeleton live={live} />}
+      <LiveNotice live={live} notice={notice} />
       {value !== null && account === null && (
         <p class="empty">
           <strong>{detail.absent}</strong>
@@ -251,7 +250,7 @@ function Backends({ backends }: BackendsProps) {
 }
 
 function Sessions({ account: { id, sessions }, ...result }: AccountProps) {
-  const { client, caller } = useSession();
+  const { client } = useSession();
   const { detail, acts } = texts;
   const providerName = useProviderName();
   const named = sessions.map((session) => {
@@ -269,15 +268,13 @@ function Sessions({ account: { id, sessions }, ...result }: AccountProps) {
               <strong>{name}</strong>
               <span class="hint">{factsOf(session, providerName(session.method))}</span>
             </div>
-            {caller.role === 'operate' && (
-              <ActionButton
-                textsOf={() => texts.acts.endSession}
-                label={acts.endNamed(name)}
-                isSmall
-                run={(reason) => client.endSession(id, session.id, reason)}
-                {...result}
-              />
-            )}
+            <ActionButton
+              textsOf={() => texts.acts.endSession}
+              label={acts.endNamed(name)}
+              isSmall
+              run={(reason) => client.endSession(id, session.id, reason)}
+              {...result}
+            />
           </li>
         ))}
       </ul>

@@ -4,7 +4,6 @@ import type {
 } from '../../../../packages/client/api/admin-client.js';
 import { SelectField, submitting, textOf } from '../../ui/fields.js';
 import { Icon } from '../../ui/icon.js';
-import { NoticeLine } from '../../ui/notice.js';
 import { formatRelative } from '../../i18n/format.js';
 import { Freshness, Head } from '../head.js';
 import { PageButtons, usePages } from '../pages.js';
@@ -12,7 +11,7 @@ import { accountAddress, listAddress, type Filter } from '../route.js';
 import { useProviderIds, useProviderName } from '../provider-names.js';
 import { formatCount, MAX_COUNTED } from '../format-count.js';
 import { useSession } from '../session.js';
-import { Skeleton } from '../skeleton.js';
+import { LiveNotice } from '../live-notice.js';
 import { ListTable } from '../tables.js';
 import { texts } from '../i18n/texts.js';
 import { nameOf, stateOf } from './account-names.js';
@@ -132,8 +131,7 @@ function Found({ filter }: { readonly filter: Filter }) {
         </h2>
         <Freshness live={live} />
       </div>
-      <NoticeLine notice={live.notice} />
-      {live.value === null && <Skeleton live={live} />}
+      <LiveNotice live={live} />
       {live.value?.rows.length === 0 && (
         <p class="empty">
           <strong>{accounts.none}</strong>

@@ -68,7 +68,7 @@ interface GrantProps extends Omit<ProgramsProps, 'programs'> {
 }
 
 function Grant({ grant, accountId, ...result }: GrantProps) {
-  const { client: api, caller } = useSession();
+  const { client: api } = useSession();
   const { programs, detail } = texts;
   const { id, client, resource, scopes, method, createdAt, lastUsedAt, lastAddress } = grant;
   const approved = programs.approved(formatRelative(createdAt), useProviderName()(method));
@@ -85,15 +85,13 @@ function Grant({ grant, accountId, ...result }: GrantProps) {
         <span class="hint">{joined(place, used, lastAddress)}</span>
         <span class="hint">{joined(approved, programs.until(formatDay(grant.expiresAt)))}</span>
       </div>
-      {caller.role === 'operate' && (
-        <ActionButton
-          textsOf={() => texts.programs.endOne}
-          label={programs.endNamed(client.name, resource.name)}
-          isSmall
-          run={(reason) => api.endProgram(accountId, id, reason)}
-          {...result}
-        />
-      )}
+      <ActionButton
+        textsOf={() => texts.programs.endOne}
+        label={programs.endNamed(client.name, resource.name)}
+        isSmall
+        run={(reason) => api.endProgram(accountId, id, reason)}
+        {...result}
+      />
     </li>
   );
 }
@@ -105,10 +103,7 @@ interface EndAllProps extends Omit<ProgramsProps, 'programs'> {
 }
 
 function EndAll({ ended, name, accountId, ...result }: EndAllProps) {
-  const { client, caller } = useSession();
-  if (caller.role !== 'operate') {
-    return null;
-  }
+  const { client } = useSession();
   const run = async (reason: string): Promise<AdminActAnswer> => {
     for (const { id } of ended) {
       // It may have ended meanwhile: the others end nevertheless.

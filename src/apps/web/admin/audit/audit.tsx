@@ -7,7 +7,7 @@ import { PageButtons, usePages } from '../pages.js';
 import { listAddress, type Filter } from '../route.js';
 import { keptToken, useSession } from '../session.js';
 import { Lesson } from '../lesson.js';
-import { Skeleton } from '../skeleton.js';
+import { LiveNotice } from '../live-notice.js';
 import { texts } from '../i18n/texts.js';
 import { EventTable } from './event-table.js';
 import { writeQuery } from '../../../../packages/client/api/query.js';
@@ -118,8 +118,7 @@ function Events({ filter }: { readonly filter: Filter }) {
         </div>
         <Download filter={filter} />
       </div>
-      <NoticeLine notice={live.notice} />
-      {live.value === null && <Skeleton live={live} />}
+      <LiveNotice live={live} />
       {live.value?.rows.length === 0 && <None isFiltered={Object.keys(filter).length > 0} />}
       {live.value !== null && live.value.rows.length > 0 && (
         <EventTable events={live.value.rows} withAccount />

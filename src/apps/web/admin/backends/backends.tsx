@@ -1,6 +1,5 @@
 import type { AdminResourceServers } from '../../../../packages/client/api/admin-client.js';
 import { formatDate, formatDuration, formatRelative, formatWait } from '../../i18n/format.js';
-import { NoticeLine } from '../../ui/notice.js';
 import { formatCount } from '../format-count.js';
 import { Head } from '../head.js';
 import { texts } from '../i18n/texts.js';
@@ -8,7 +7,7 @@ import { reasonName } from '../policy/statements.js';
 import { useProviderName } from '../provider-names.js';
 import { useSession } from '../session.js';
 import { Lesson } from '../lesson.js';
-import { Skeleton } from '../skeleton.js';
+import { LiveNotice } from '../live-notice.js';
 import { DataTable, ListTable } from '../tables.js';
 import { useLive } from '../use-live.js';
 import { Section } from '../../ui/section.js';
@@ -37,8 +36,7 @@ export function Backends() {
   return (
     <>
       <Head title={texts.nav.backends} live={live} />
-      <NoticeLine notice={live.notice} />
-      {value === null && <Skeleton live={live} />}
+      <LiveNotice live={live} />
       {value?.resourceServers.length === 0 && <None />}
       {value?.resourceServers.map((backend) => (
         <Details key={backend.id} backend={backend} />

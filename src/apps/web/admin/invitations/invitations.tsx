@@ -11,7 +11,7 @@ import { Head } from '../head.js';
 import { PageButtons, usePages } from '../pages.js';
 import { useSession } from '../session.js';
 import { Lesson } from '../lesson.js';
-import { Skeleton } from '../skeleton.js';
+import { LiveNotice } from '../live-notice.js';
 import { texts } from '../i18n/texts.js';
 import { stateOf } from './invitation-state.js';
 import { CopyButton } from '../../ui/copy-button.js';
@@ -48,10 +48,9 @@ export function Invitations() {
           <CreateButton notify={notify} receive={receive} />
         )}
       </Head>
-      <NoticeLine notice={live.notice ?? notice} />
+      <LiveNotice live={live} notice={notice} />
       {!areAccepted && <NotAccepted />}
       {created !== null && <Created {...created} close={() => show(null)} />}
-      {live.value === null && <Skeleton live={live} />}
       {isEmpty && areAccepted && <None />}
       {live.value !== null && !isEmpty && (
         <section aria-label={texts.nav.invitations}>
@@ -109,7 +108,6 @@ function List({ rows, ...result }: ListProps) {
 }
 
 function Row({ invitation, ...result }: ActionResult & { readonly invitation: AdminInvitation }) {
-  const { caller } = useSession();
   const { id, note, uses, used, createdBy, createdAt, expiresAt } = invitation;
   const { invitations } = texts;
   const state = stateOf(invitation, Date.now());
@@ -130,7 +128,7 @@ function Row({ invitation, ...result }: ActionResult & { readonly invitation: Ad
         <span class="quiet">{facts.join(' · ')}</span>
         <span class="code hint">{id}</span>
       </div>
-      {caller.role === 'operate' && isRevocable && <Revoke id={id} name={name} {...result} />}
+      {isRevocable && <Revoke id={id} name={name} {...result} />}
     </li>
   );
 }

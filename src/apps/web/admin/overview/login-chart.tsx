@@ -1,11 +1,10 @@
 import { useId, useState } from 'preact/hooks';
 import type { AdminLogins } from '../../../../packages/client/api/admin-client.js';
-import { NoticeLine } from '../../ui/notice.js';
 import { formatDate } from '../../i18n/format.js';
 import { formatCount } from '../format-count.js';
 import { texts } from '../i18n/texts.js';
 import { useSession } from '../session.js';
-import { Skeleton } from '../skeleton.js';
+import { LiveNotice } from '../live-notice.js';
 import { useLive } from '../use-live.js';
 import { Legend, Numbers } from './chart-parts.js';
 
@@ -41,8 +40,8 @@ export function Logins() {
           ))}
         </div>
       </div>
-      <NoticeLine notice={live.notice} />
-      {live.value === null ? <Skeleton live={live} /> : <Chart buckets={live.value.buckets} />}
+      <LiveNotice live={live} />
+      {live.value !== null && <Chart buckets={live.value.buckets} />}
     </section>
   );
 }

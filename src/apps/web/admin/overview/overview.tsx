@@ -1,9 +1,8 @@
-import { NoticeLine } from '../../ui/notice.js';
 import { DismissibleFindings } from '../policy/findings.js';
 import { Head } from '../head.js';
 import { listAddress } from '../route.js';
 import { useSession } from '../session.js';
-import { Skeleton } from '../skeleton.js';
+import { LiveNotice } from '../live-notice.js';
 import { useLive } from '../use-live.js';
 import { Section } from '../../ui/section.js';
 import { texts } from '../i18n/texts.js';
@@ -32,10 +31,8 @@ export function Overview() {
   return (
     <>
       <Head title={texts.nav.overview} live={live} />
-      <NoticeLine notice={live.notice} />
-      {value === null ? (
-        <Skeleton live={live} />
-      ) : (
+      <LiveNotice live={live} />
+      {value !== null && (
         <>
           <Section
             id="findings"

@@ -1,8 +1,7 @@
 import { Head } from '../head.js';
-import { NoticeLine } from '../../ui/notice.js';
 import { texts } from '../i18n/texts.js';
 import { useSession } from '../session.js';
-import { Skeleton } from '../skeleton.js';
+import { LiveNotice } from '../live-notice.js';
 import { useLive } from '../use-live.js';
 import { Findings } from './findings.js';
 import { Plan } from './plan.js';
@@ -17,10 +16,8 @@ export function Policy() {
   return (
     <>
       <Head title={texts.nav.policy} live={live} />
-      <NoticeLine notice={live.notice} />
-      {value === null ? (
-        <Skeleton live={live} />
-      ) : (
+      <LiveNotice live={live} />
+      {value !== null && (
         <>
           <Section id="present" title={policy.present}>
             <Statements statements={value.statements} />

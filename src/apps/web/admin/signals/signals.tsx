@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import type { AdminSignals, UnmatchedPage } from '../../../../packages/client/api/admin-client.js';
 import { formatRelative } from '../../i18n/format.js';
-import { NoticeLine, type Notice } from '../../ui/notice.js';
+import type { Notice } from '../../ui/notice.js';
 import { ActionButton, type ActionResult } from '../action-button.js';
 import { formatCount } from '../format-count.js';
 import { Head } from '../head.js';
@@ -9,7 +9,7 @@ import { texts } from '../i18n/texts.js';
 import { useProviderName } from '../provider-names.js';
 import { useSession } from '../session.js';
 import { Lesson } from '../lesson.js';
-import { Skeleton } from '../skeleton.js';
+import { LiveNotice } from '../live-notice.js';
 import { useLive } from '../use-live.js';
 import { PageButtons, usePages } from '../pages.js';
 import { ListTable } from '../tables.js';
@@ -35,8 +35,7 @@ export function Signals() {
   return (
     <>
       <Head title={texts.nav.signals} live={live} />
-      <NoticeLine notice={live.notice ?? notice} />
-      {value === null && <Skeleton live={live} />}
+      <LiveNotice live={live} notice={notice} />
       {value?.providers.length === 0 && <None />}
       {value?.providers.map((reported) => (
         <Details key={reported.id} reported={reported} notify={notify} reload={live.reload} />
@@ -64,7 +63,6 @@ interface DetailsProps extends ActionResult {
 
 function Details({ reported, ...result }: DetailsProps) {
   const { id, received, stream, directory } = reported;
-  const { caller } = useSession();
   const { signals } = texts;
   const nameOf = useProviderName();
   return (
@@ -84,9 +82,7 @@ function Details({ reported, ...result }: DetailsProps) {
       {directory !== null && directory.unmatched > 0 && (
         <UnmatchedPeople provider={id} count={directory.unmatched} notify={result.notify} />
       )}
-      {caller.role === 'operate' && (stream !== null || directory !== null) && (
-        <EndOther provider={id} {...result} />
-      )}
+      {(stream !== null || directory !== null) && <EndOther provider={id} {...result} />}
     </Section>
   );
 }
@@ -186,10 +182,8 @@ function UnmatchedPeople({ provider, count, notify }: UnmatchedProps) {
     <>
       <h3>{signals.unmatchedTitle(formatCount(count), count)}</h3>
       <p class="quiet">{signals.unmatchedLead}</p>
-      <NoticeLine notice={live.notice} />
-      {live.value === null ? (
-        <Skeleton live={live} />
-      ) : (
+      <LiveNotice live={live} />
+      {live.value !== null && (
         <ListTable headings={caller.role === 'operate' ? [...columns, signals.act] : columns}>
           {live.value.rows.map((person) => (
             <Row key={person.id} {...{ person, provider, notify }} reload={live.reload} />
