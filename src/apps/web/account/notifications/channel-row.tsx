@@ -42,34 +42,22 @@ function Actions({ channel, save, show, endSession }: ChannelRowProps) {
   const { isBusy, run } = useAction(show, endSession);
   const { webhooks, test } = notificationMessages;
   const name = nameOf(channel);
+  const labelled = (open: string) => ({ open, 'aria-label': `${open}: ${name}` });
   const use = (choices: ChannelChoices) =>
     save((fields) => changeChannel(fields, channel.id, { ...choices }), 'changed');
   const remove = () => run(() => save((fields) => removeChannel(fields, channel.id), 'removed'));
   return (
     <div class="acts">
-      <DialogButton open={test.open} title={test.title} aria-label={`${test.open}: ${name}`}>
+      <DialogButton {...labelled(test.open)} title={test.title}>
         {(close) => <ChannelTest {...{ channel, close }} />}
       </DialogButton>
-      <DialogButton
-        open={webhooks.change}
-        title={webhooks.changeTitle}
-        aria-label={`${webhooks.change}: ${name}`}
-      >
+      <DialogButton {...labelled(webhooks.change)} title={webhooks.changeTitle}>
         {(close) => <ChannelForm {...{ channel, use, close, endSession }} />}
       </DialogButton>
-      <DialogButton
-        open={webhooks.secret}
-        title={webhooks.secretTitle}
-        aria-label={`${webhooks.secret}: ${name}`}
-      >
+      <DialogButton {...labelled(webhooks.secret)} title={webhooks.secretTitle}>
         {(close) => <Signing {...{ channel, save, close, endSession }} />}
       </DialogButton>
-      <DialogButton
-        open={t.remove}
-        title={webhooks.removeTitle}
-        class="danger"
-        aria-label={`${t.remove}: ${name}`}
-      >
+      <DialogButton {...labelled(t.remove)} title={webhooks.removeTitle} class="danger">
         {(close) => <Removal {...{ name, isBusy, remove, close }} />}
       </DialogButton>
     </div>
