@@ -10,7 +10,7 @@ import {
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { readOnWhileClosing } from '../network/ended-connections.js';
 import { AppError, ERRORS, type ErrorCode } from '../../common/errors.js';
-import { acceptedTypeOf } from './request-rules.js';
+import { acceptedTypeOf, type FormattedRefusal } from './request-rules.js';
 
 /** Refusals of the framework itself. */
 const BY_STATUS: Readonly<Record<number, ErrorCode>> = {
@@ -106,19 +106,15 @@ function describe(error: unknown): string | undefined {
   return error instanceof Error ? (error.stack ?? error.message) : undefined;
 }
 
-/** In the contract's shape. */
-interface RefusalAnswer {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
-}
-
-/** @param status where HTTP has a more specific one than the code's own (408, 431) */
+/**
+ * Writes a refusal in the contract's shape.
+ * @param status where HTTP has a more specific one than the code's own (408, 431)
+ */
 export function refusalAnswer(
   refusal: AppError,
   requestId: string,
   status: number = ERRORS[refusal.code].status,
-): RefusalAnswer {
+): FormattedRefusal {
   const { retryAfterSeconds } = refusal;
   return {
     status,
@@ -134,7 +130,7 @@ export function refusalAnswer(
 }
 
 /** For connections where Node has no response object. */
-export function answerBytes({ status, headers, body }: RefusalAnswer): string {
+export function answerBytes({ status, headers, body }: FormattedRefusal): string {
   const fields = { ...headers, connection: 'close', 'content-length': Buffer.byteLength(body) };
   const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`);
   return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`;

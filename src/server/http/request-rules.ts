@@ -102,39 +102,32 @@ function refuseHeadWhereGetChanges(server: FastifyInstance): void {
 function acceptJsonOnly(server: FastifyInstance): void {
   const parseBody = jsonParserOf(server);
   server.removeAllContentTypeParsers();
-  server.addContentTypeParser(FORM, { parseAs: 'string' }, (request, body, done) => {
-    const { textBody, formBody } = request.routeOptions.config;
-    if (formBody === true) {
-      const form = new URLSearchParams(body as string);
-      if (form.size > MAX_FORM_FIELDS) {
-        done(invalidRequest('', `The form must not have more than ${MAX_FORM_FIELDS} fields.`));
+  for (const type of [FORM, JSON_TYPE, SET_TYPE, SCIM_TYPE]) {
+    server.addContentTypeParser(type, { parseAs: 'string' }, (request, body, done) => {
+      const { config } = request.routeOptions;
+      const accepted = acceptedTypeOf(config);
+      if (type !== accepted && !(type === JSON_TYPE && accepted === SCIM_TYPE)) {
+        done(otherType(request));
+      } else if (config.textBody !== undefined) {
+        done(null, body);
+      } else if (type === FORM) {
+        parseForm(body as string, done);
       } else {
-        done(null, fieldsOf(form));
+        parseBody(request, body as string, done);
       }
-    } else {
-      done(textBody === FORM ? null : otherType(request), body);
-    }
-  });
-  server.addContentTypeParser(JSON_TYPE, { parseAs: 'string' }, (request, body, done) => {
-    const { textBody, formBody } = request.routeOptions.config;
-    if (textBody !== undefined || formBody === true) {
-      const isAccepted = textBody === JSON_TYPE;
-      done(isAccepted ? null : otherType(request), body);
-    } else {
-      parseBody(request, body as string, done);
-    }
-  });
-  server.addContentTypeParser(SET_TYPE, { parseAs: 'string' }, (request, body, done) => {
-    const isAccepted = request.routeOptions.config.textBody === SET_TYPE;
-    done(isAccepted ? null : otherType(request), body);
-  });
-  server.addContentTypeParser(SCIM_TYPE, { parseAs: 'string' }, (request, body, done) => {
-    if (request.routeOptions.config.scimBody === true) {
-      parseBody(request, body as string, done);
-    } else {
-      done(otherType(request));
-    }
-  });
+    });
+  }
+}
+
+type BodyParsed = (error: Error | null, parsed?: unknown) => void;
+
+function parseForm(body: string, done: BodyParsed): void {
+  const form = new URLSearchParams(body);
+  if (form.size > MAX_FORM_FIELDS) {
+    done(invalidRequest('', `The form must not have more than ${MAX_FORM_FIELDS} fields.`));
+  } else {
+    done(null, fieldsOf(form));
+  }
 }
 
 /** A path without a route refuses every body as missing, not as one of the wrong type. */
@@ -144,11 +137,7 @@ function otherType({ is404 }: FastifyRequest): AppError {
 
 function jsonParserOf(server: FastifyInstance) {
   const parse = server.getDefaultJsonParser('error', 'error');
-  return (
-    request: FastifyRequest,
-    body: string,
-    done: (error: Error | null, parsed?: unknown) => void,
-  ): void => {
+  return (request: FastifyRequest, body: string, done: BodyParsed): void => {
     if (body === '') {
       // Clients send the content type even without a body.
       done(null, {});
