@@ -21,7 +21,7 @@ export class FrameReader {
   }
 
   takeOpening(): { readonly code: number; readonly bytes: Buffer } | null {
-    const head = this.peek(8);
+    const head = this.joined(8);
     if (!head) {
       return null;
     }
@@ -34,7 +34,7 @@ export class FrameReader {
   }
 
   takeFrame(): Buffer | null {
-    const head = this.peek(5);
+    const head = this.joined(5);
     if (!head) {
       return null;
     }
@@ -45,25 +45,24 @@ export class FrameReader {
     return this.take(length + 1);
   }
 
-  private peek(length: number): Buffer | null {
-    if (this.size < length) {
-      return null;
-    }
-    return this.joined(length).subarray(0, length);
-  }
-
   private take(length: number): Buffer | null {
-    if (this.size < length) {
+    const all = this.joined(length);
+    if (all === null) {
       return null;
     }
-    const all = this.joined(length);
     this.chunks[0] = all.subarray(length);
     this.size -= length;
     return all.subarray(0, length);
   }
 
-  /** Joins chunks only when the first one is too short: a large message is copied once. */
-  private joined(length: number): Buffer {
+  /**
+   * Joins chunks only when the first one is too short: a large message is copied once.
+   * @returns null where fewer bytes than `length` have arrived; else at least as many
+   */
+  private joined(length: number): Buffer | null {
+    if (this.size < length) {
+      return null;
+    }
     const first = this.chunks[0];
     if (first && first.length >= length) {
       return first;
