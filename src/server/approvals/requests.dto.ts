@@ -1,17 +1,8 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiProperty } from '@nestjs/swagger';
-import {
-  Equals,
-  IsInt,
-  IsOptional,
-  IsUUID,
-  Matches,
-  Max,
-  MaxLength,
-  Min,
-  ValidateBy,
-} from 'class-validator';
+import { Equals, IsInt, IsUUID, Matches, Max, MaxLength, Min, ValidateBy } from 'class-validator';
 import { Transform } from 'class-transformer';
+import { OptionalField } from '../http/text-field.js';
 import {
   ApiList,
   ApiOptional,
@@ -62,18 +53,15 @@ export class NewRequestDto {
   @Matches(/^[\w-]{21}[AQgw]$/, { message: 'id must be 128 bits in base64url' })
   id!: string;
 
-  @ApiProperty({ required: false, maxLength: MAX_SEALED_LENGTH, description: SEALED })
-  @IsOptional()
+  @OptionalField({ maxLength: MAX_SEALED_LENGTH, description: SEALED })
   @IsSealed()
   sealed?: string;
 
-  @ApiOptional('In place of `sealed`, for an account without keys: JSON of up to 64 KiB.')
-  @IsOptional()
+  @OptionalField('In place of `sealed`, for an account without keys: JSON of up to 64 KiB.')
   @IsPlainContent()
   content?: unknown;
 
-  @ApiOptional('Unix milliseconds. Ten minutes from now by default, and at most a day.')
-  @IsOptional()
+  @OptionalField('Unix milliseconds. Ten minutes from now by default, and at most a day.')
   @Min(0)
   @IsInt()
   expiresAt?: number;
@@ -120,14 +108,12 @@ export class RequestListDto {
 }
 
 export class WaitDto {
-  @ApiProperty({
-    required: false,
+  @OptionalField({
     minimum: 0,
     maximum: MAX_WAIT_SECONDS,
     description:
       'Waits for an answer, for the end of the request, or for this long. The content is left out then.',
   })
-  @IsOptional()
   @Transform(({ value }: { value: unknown }) =>
     typeof value === 'string' && /^\d{1,3}$/.test(value) ? Number(value) : value,
   )
@@ -138,28 +124,23 @@ export class WaitDto {
 }
 
 export class CloseDto {
-  @ApiProperty({
-    required: false,
+  @OptionalField({
     format: 'uuid',
     description: 'The session whose answer was taken. Without it, the request is withdrawn.',
   })
-  @IsOptional()
   @IsUUID()
   answeredBy?: string;
 }
 
 export class NewAnswerDto {
-  @ApiProperty({ required: false, maxLength: MAX_SEALED_LENGTH, description: SEALED })
-  @IsOptional()
+  @OptionalField({ maxLength: MAX_SEALED_LENGTH, description: SEALED })
   @IsSealed()
   sealed?: string;
 
-  @ApiProperty({
-    required: false,
+  @OptionalField({
     enum: [true],
     description: 'In place of `sealed`: a denial without a key.',
   })
-  @IsOptional()
   @Equals(true)
   deny?: true;
 }

@@ -1,16 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
-import {
-  ArrayMaxSize,
-  IsArray,
-  IsBoolean,
-  IsIn,
-  IsInt,
-  IsObject,
-  IsOptional,
-  IsString,
-  Min,
-} from 'class-validator';
-import { OptionalText } from '../http/text-field.js';
+import { IsBoolean, IsIn, IsInt, IsObject, IsString, Min } from 'class-validator';
+import { OptionalField, TextList, OptionalText } from '../http/text-field.js';
 import { ApiList, ApiOptional, Described } from '../http/route-docs.js';
 
 export const POLL_DELIVERY = 'urn:ietf:rfc:8936';
@@ -41,16 +31,12 @@ class DeliveryDto {
 }
 
 export class NewStreamDto {
-  @ApiProperty({ required: false, type: DeliveryDto, description: 'Only polling is offered.' })
-  @IsOptional()
+  @OptionalField({ type: DeliveryDto, description: 'Only polling is offered.' })
   @IsObject()
   delivery?: DeliveryDto;
 
-  @ApiProperty({ required: false, type: [String] })
-  @IsOptional()
-  @IsArray()
-  @ArrayMaxSize(100)
-  @IsString({ each: true })
+  @OptionalField({ type: [String] })
+  @TextList(100)
   events_requested?: string[];
 
   @OptionalText(MAX_TEXT, { description: 'For a person.' })
@@ -93,30 +79,23 @@ export class VerificationDto {
 
 /** RFC 8936, 2.2. A null is an absent member, as in many libraries of receivers. */
 export class PollDto {
-  @ApiProperty({ required: false, type: 'integer', minimum: 0 })
-  @IsOptional()
+  @OptionalField({ type: 'integer', minimum: 0 })
   @IsInt()
   @Min(0)
   maxEvents?: number;
 
-  @ApiOptional('False waits for up to 10 s for an event.')
-  @IsOptional()
+  @OptionalField('False waits for up to 10 s for an event.')
   @IsBoolean()
   returnImmediately?: boolean;
 
-  @ApiProperty({ required: false, type: [String], maxItems: MAX_ACKNOWLEDGED })
-  @IsOptional()
-  @IsArray()
-  @ArrayMaxSize(MAX_ACKNOWLEDGED)
-  @IsString({ each: true })
+  @OptionalField({ type: [String], maxItems: MAX_ACKNOWLEDGED })
+  @TextList(MAX_ACKNOWLEDGED)
   ack?: string[];
 
-  @ApiProperty({
-    required: false,
+  @OptionalField({
     type: Object,
     description: 'By `jti`: `err` and `description` of events that the backend could not use.',
   })
-  @IsOptional()
   @IsObject()
   setErrs?: Readonly<Record<string, unknown>>;
 }

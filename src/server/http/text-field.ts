@@ -1,7 +1,18 @@
 import { applyDecorators } from '@nestjs/common';
-import { ApiProperty } from '@nestjs/swagger';
+import { ApiProperty, ApiPropertyOptional, type ApiPropertyOptions } from '@nestjs/swagger';
 import { Transform } from 'class-transformer';
-import { IsInt, IsOptional, IsString, Length, Matches, Max, MaxLength, Min } from 'class-validator';
+import {
+  IsInt,
+  IsOptional,
+  IsString,
+  Length,
+  Matches,
+  Max,
+  MaxLength,
+  Min,
+  ArrayMaxSize,
+  IsArray,
+} from 'class-validator';
 
 interface DocumentedText {
   readonly description?: string;
@@ -9,6 +20,13 @@ interface DocumentedText {
   readonly nullable?: boolean;
   readonly type?: typeof String;
 }
+
+/** A field of a request that may be missing. @param documented its description, or more about it */
+export const OptionalField = (documented: string | ApiPropertyOptions = {}): PropertyDecorator =>
+  applyDecorators(
+    ApiPropertyOptional(typeof documented === 'string' ? { description: documented } : documented),
+    IsOptional(),
+  );
 
 /** A text of a request. @param maxLength in characters */
 export const Text = (maxLength: number, documented: DocumentedText = {}): PropertyDecorator =>
@@ -20,6 +38,10 @@ export const OptionalText = (
   documented: DocumentedText = {},
 ): PropertyDecorator =>
   applyDecorators(Text(maxLength, { required: false, ...documented }), IsOptional());
+
+/** A list of texts, of at most this many. */
+export const TextList = (most: number): PropertyDecorator =>
+  applyDecorators(IsArray(), ArrayMaxSize(most), IsString({ each: true }));
 
 /** A text of one line. PostgreSQL text cannot contain the character NUL. */
 export const Line = (shortest: number, longest: number): PropertyDecorator =>

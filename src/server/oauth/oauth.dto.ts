@@ -1,7 +1,7 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { Equals, IsOptional, IsString, ValidateIf } from 'class-validator';
+import { Equals, IsString, ValidateIf } from 'class-validator';
 import { Described } from '../http/route-docs.js';
-import { OptionalText, Text } from '../http/text-field.js';
+import { OptionalField, OptionalText, Text } from '../http/text-field.js';
 
 export const EXCHANGE = 'urn:ietf:params:oauth:grant-type:token-exchange';
 const ASSERTION = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
@@ -17,8 +17,7 @@ export class ClientAuthenticationForm {
   @OptionalText(512, { description: 'The id of the backend, if it is given at all.' })
   client_id?: string;
 
-  @ApiProperty({ enum: [ASSERTION], required: false })
-  @IsOptional()
+  @OptionalField({ enum: [ASSERTION] })
   @Equals(ASSERTION)
   client_assertion_type?: string;
 
@@ -56,19 +55,16 @@ export class TokenForm extends ClientAuthenticationForm {
   @ValidateIf((form: TokenForm) => form.grant_type === EXCHANGE || form.resource !== undefined)
   resource!: string;
 
-  @ApiProperty({ enum: [ACCESS_TOKEN], required: false })
-  @IsOptional()
+  @OptionalField({ enum: [ACCESS_TOKEN] })
   @Equals(ACCESS_TOKEN)
   requested_token_type?: string;
 
-  @ApiProperty({ type: String, required: false, description: 'Not supported: refused.' })
-  @IsOptional()
+  @OptionalField({ type: String, description: 'Not supported: refused.' })
   @Equals(undefined, { message: 'Delegation is not supported.' })
   actor_token?: unknown;
 
   /** Without a refusal the token would not be for the backend that the client named. */
-  @ApiProperty({ type: String, required: false, description: 'Not supported: refused.' })
-  @IsOptional()
+  @OptionalField({ type: String, description: 'Not supported: refused.' })
   @Equals(undefined, { message: 'Name the backend by resource.' })
   audience?: unknown;
 

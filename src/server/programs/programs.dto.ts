@@ -1,16 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
-import {
-  ArrayMaxSize,
-  ArrayUnique,
-  IsArray,
-  IsInt,
-  IsOptional,
-  IsString,
-  Matches,
-  Max,
-  Min,
-} from 'class-validator';
-import { Text } from '../http/text-field.js';
+import { ArrayUnique, IsInt, Matches, Max, Min } from 'class-validator';
+import { OptionalField, TextList, Text } from '../http/text-field.js';
 import { ApiTextOrNull, ApiTime, Described } from '../http/route-docs.js';
 
 export class ProgramDto {
@@ -48,10 +38,8 @@ export class ApprovalDto {
   redirectUri!: string;
 
   @ApiProperty({ type: [String], description: 'Ids of the granted scopes: at least one.' })
-  @IsArray()
-  @ArrayMaxSize(100)
   @ArrayUnique()
-  @IsString({ each: true })
+  @TextList(100)
   scopes!: string[];
 }
 
@@ -91,25 +79,19 @@ export class NewProgramFileDto {
   @Text(64, { description: 'Client id of the backend.' })
   resource!: string;
 
-  @ApiProperty({
+  @OptionalField({
     type: [String],
-    required: false,
     description:
       'Ids of scopes: those that they require are granted, too. Default: the initial ones of the backend.',
   })
-  @IsOptional()
-  @IsArray()
-  @ArrayMaxSize(100)
-  @IsString({ each: true })
+  @TextList(100)
   scopes?: string[];
 
-  @ApiProperty({
-    required: false,
+  @OptionalField({
     minimum: 60,
     maximum: LONGEST_SECONDS,
     description: 'Default, and at most: the longest time of the backend.',
   })
-  @IsOptional()
   @IsInt()
   @Min(60)
   @Max(LONGEST_SECONDS)

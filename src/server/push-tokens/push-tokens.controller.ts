@@ -1,6 +1,7 @@
 import { Body, Controller, Delete, Get, Param, Post } from '@nestjs/common';
 import { ApiProperty, ApiTags } from '@nestjs/swagger';
-import { IsOptional, IsString, Matches, MaxLength } from 'class-validator';
+import { IsString, Matches, MaxLength } from 'class-validator';
+import { OptionalField } from '../http/text-field.js';
 import type { Access } from '../auth/auth.service.js';
 import { Caller } from '../auth/route-access.js';
 import {
@@ -23,33 +24,28 @@ class SavePushTokenDto {
   @IsString()
   token!: string;
 
-  @ApiProperty({
-    required: false,
+  @OptionalField({
     nullable: true,
     type: String,
     description: 'The address at which the app reaches this server.',
   })
-  @IsOptional()
   @Matches(/^[^\p{C}]*$/u, { message: 'clientServerUrl must hold printable characters only' })
   @MaxLength(2048)
   @IsString()
   clientServerUrl?: string | null;
 
-  @ApiProperty({
-    required: false,
+  @OptionalField({
     nullable: true,
     type: String,
     maxLength: 64,
     description: 'For a person, who distinguishes devices by it.',
   })
-  @IsOptional()
   @Matches(LINE, { message: 'name must be 1 to 64 printable characters' })
   @MaxLength(64)
   @IsString()
   name?: string | null;
 
-  @ApiProperty({ required: false, nullable: true, type: String, maxLength: 32 })
-  @IsOptional()
+  @OptionalField({ nullable: true, type: String, maxLength: 32 })
   @Matches(LINE, { message: 'platform must be 1 to 32 printable characters' })
   @MaxLength(32)
   @IsString()

@@ -1,6 +1,6 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiProperty } from '@nestjs/swagger';
-import { IsIn, IsOptional, IsString, Length, Matches } from 'class-validator';
+import { IsIn, IsString, Length, Matches } from 'class-validator';
 import {
   Answers,
   ApiList,
@@ -22,24 +22,21 @@ import {
   type AccountState,
 } from '../../storage/repositories/account-search.repository.js';
 import { AdministeredProgramDto } from './admin-programs.dto.js';
-import { Line } from '../../http/text-field.js';
+import { OptionalField, Line } from '../../http/text-field.js';
 
 export class AccountQueryDto extends PageQueryDto {
-  @ApiOptional(
+  @OptionalField(
     'An id, or a part of a login, an e-mail address or a certificate subject, in any case.',
   )
-  @IsOptional()
   @Line(1, 200)
   query?: string;
 
-  @ApiOptional('With an identity of this provider.')
-  @IsOptional()
+  @OptionalField('With an identity of this provider.')
   @IsString()
   @Matches(/^[a-z0-9_-]{1,64}$/, { message: 'provider must be the id of a provider' })
   provider?: string;
 
-  @ApiProperty({ required: false, enum: ACCOUNT_STATES })
-  @IsOptional()
+  @OptionalField({ enum: ACCOUNT_STATES })
   @IsIn(ACCOUNT_STATES)
   state?: AccountState;
 }

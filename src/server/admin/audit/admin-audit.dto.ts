@@ -1,6 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { IsIn, IsOptional, IsUUID } from 'class-validator';
-import { Line, OptionalNumber, OptionalText } from '../../http/text-field.js';
+import { IsIn, IsUUID } from 'class-validator';
+import { OptionalField, Line, OptionalNumber, OptionalText } from '../../http/text-field.js';
 import { ApiList, ApiOptional, ApiTextOrNull, ApiTime, Described } from '../../http/route-docs.js';
 import { AUDIT_KINDS, type AuditKind } from '../../../core/policy/audit-event.js';
 import { AUDIT_ORDERS, type AuditOrder } from '../../storage/repositories/audit.repository.js';
@@ -9,25 +9,21 @@ import { AUDIT_ORDERS, type AuditOrder } from '../../storage/repositories/audit.
 const LAST_TIME = Date.UTC(9999, 0) - 1;
 
 export class AuditQueryDto {
-  @ApiProperty({ required: false, enum: AUDIT_KINDS })
-  @IsOptional()
+  @OptionalField({ enum: AUDIT_KINDS })
   @IsIn(AUDIT_KINDS)
   kind?: AuditKind;
 
-  @ApiOptional()
-  @IsOptional()
+  @OptionalField()
   @IsUUID()
   accountId?: string;
 
-  @ApiOptional('The name of an operator, or `user`, `system` or `provider`.')
-  @IsOptional()
+  @OptionalField('The name of an operator, or `user`, `system` or `provider`.')
   @Line(1, 64)
   actor?: string;
 
-  @ApiOptional(
+  @OptionalField(
     'The beginning of the login, e-mail address or subject of a person that rules refused, in any case.',
   )
-  @IsOptional()
   @Line(1, 320)
   person?: string;
 
@@ -48,8 +44,7 @@ export class AuditQueryDto {
   @OptionalNumber(1, 1_000_000)
   limit?: number;
 
-  @ApiProperty({ required: false, enum: AUDIT_ORDERS, default: 'newest-first' })
-  @IsOptional()
+  @OptionalField({ enum: AUDIT_ORDERS, default: 'newest-first' })
   @IsIn(AUDIT_ORDERS)
   order: AuditOrder = 'newest-first';
 

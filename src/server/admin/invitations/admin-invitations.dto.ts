@@ -1,5 +1,4 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { IsOptional } from 'class-validator';
 import {
   ApiList,
   ApiTextOrNull,
@@ -9,7 +8,7 @@ import {
 } from '../../http/route-docs.js';
 import { INVITATION_LIMITS } from '../../../core/policy/flow/code-limits.js';
 import { PageDto } from '../page.dto.js';
-import { Line, WholeNumber } from '../../http/text-field.js';
+import { OptionalField, Line, WholeNumber } from '../../http/text-field.js';
 
 export class NewInvitationDto {
   @WholeNumber(1, INVITATION_LIMITS.uses, 'Accounts it can make.') uses!: number;
@@ -17,15 +16,13 @@ export class NewInvitationDto {
   @WholeNumber(INVITATION_LIMITS.minSeconds, INVITATION_LIMITS.maxSeconds, 'From now.')
   expiresInSeconds!: number;
 
-  @ApiProperty({
-    required: false,
+  @OptionalField({
     nullable: true,
     type: String,
     minLength: 1,
     maxLength: INVITATION_LIMITS.noteLength,
     description: 'For administrators; kept in the audit trail too.',
   })
-  @IsOptional()
   @Line(1, INVITATION_LIMITS.noteLength)
   note?: string | null;
 }

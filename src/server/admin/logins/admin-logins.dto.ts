@@ -1,5 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { IsIn, IsOptional } from 'class-validator';
+import { IsIn } from 'class-validator';
+import { OptionalField } from '../../http/text-field.js';
 import { ApiList, Described } from '../../http/route-docs.js';
 
 const LOGIN_PERIODS = ['day', 'week'] as const;
@@ -7,8 +8,7 @@ const LOGIN_PERIODS = ['day', 'week'] as const;
 export type LoginPeriod = (typeof LOGIN_PERIODS)[number];
 
 export class LoginCountsQueryDto {
-  @ApiProperty({ required: false, enum: LOGIN_PERIODS, default: 'day' })
-  @IsOptional()
+  @OptionalField({ enum: LOGIN_PERIODS, default: 'day' })
   @IsIn(LOGIN_PERIODS)
   period: LoginPeriod = 'day';
 }

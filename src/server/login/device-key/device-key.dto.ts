@@ -1,8 +1,8 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { IsBoolean, IsOptional } from 'class-validator';
-import { OptionalText, Text } from '../../http/text-field.js';
+import { IsBoolean } from 'class-validator';
+import { OptionalField, OptionalText, Text } from '../../http/text-field.js';
 import { LoginClientDto } from '../../auth/sessions/login-origin.js';
-import { ApiOptional, ApiTime, Described } from '../../http/route-docs.js';
+import { ApiTime, Described } from '../../http/route-docs.js';
 
 const BASE64 = 'base64, standard or url-safe, padded or not';
 
@@ -18,10 +18,9 @@ export class SignedChallengeDto extends LoginClientDto {
 }
 
 export class DeviceKeyLoginDto extends SignedChallengeDto {
-  @ApiOptional(
+  @OptionalField(
     'Default true. false: a key without an account is answered `not-found`, and does not sign up.',
   )
-  @IsOptional()
   @IsBoolean()
   create?: boolean;
 

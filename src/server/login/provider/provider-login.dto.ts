@@ -1,27 +1,25 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { Type } from 'class-transformer';
-import { IsIn, IsInt, IsOptional, IsString, Length, Max, Min } from 'class-validator';
-import { OptionalText, Text } from '../../http/text-field.js';
+import { IsIn, IsInt, IsString, Length, Max, Min } from 'class-validator';
+import { OptionalField, OptionalText, Text } from '../../http/text-field.js';
 import type { AuthMode } from '../../../core/policy/admission/admission.js';
 import { LoginClientDto } from '../../auth/sessions/login-origin.js';
 import { DeviceKeyLoginDto } from '../device-key/device-key.dto.js';
 import { IsProofHash } from '../login-proof.js';
-import { ApiOptional, Described } from '../../http/route-docs.js';
+import { Described } from '../../http/route-docs.js';
 
 const MODES: readonly AuthMode[] = ['keyed', 'keyless'];
 const PENDING = 'The `pending` of the return address.';
 
 /** For a client on the browser's own machine that can listen there (RFC 8252, 7.3). */
 export class StartDto {
-  @ApiProperty({
-    required: false,
+  @OptionalField({
     type: 'integer',
     minimum: 1024,
     maximum: 65_535,
     description:
       'Return to http://127.0.0.1:<port>/oauth/<provider>, not to the configured return address, after a page has asked. AUTH_LOOPBACK_RETURN_ENABLED turns it off.',
   })
-  @IsOptional()
   @Type(() => Number)
   @Max(65_535)
   @Min(1024)
@@ -30,13 +28,11 @@ export class StartDto {
 }
 
 export class StartLoginDto extends StartDto {
-  @ApiProperty({ enum: MODES, required: false, default: 'keyed' })
-  @IsOptional()
+  @OptionalField({ enum: MODES, default: 'keyed' })
   @IsIn(MODES)
   mode?: AuthMode;
 
-  @ApiOptional('SHA-256 of a secret `proof` that the client keeps, in hex.')
-  @IsOptional()
+  @OptionalField('SHA-256 of a secret `proof` that the client keeps, in hex.')
   @IsProofHash()
   proofHash?: string;
 
