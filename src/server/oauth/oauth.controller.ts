@@ -11,12 +11,12 @@ import {
   UseGuards,
 } from '@nestjs/common';
 import { RouteConfig } from '@nestjs/platform-fastify';
-import { ApiBasicAuth, ApiBearerAuth, ApiConsumes, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiBasicAuth, ApiBearerAuth, ApiConsumes, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Public } from '../auth/route-access.js';
 import { AppError } from '../../common/errors.js';
 import { FORM } from '../http/request-rules.js';
-import { Answers, Refuses } from '../http/route-docs.js';
+import { Answers, Refuses, Summary } from '../http/route-docs.js';
 import { resourceServersConfig } from '../config/resource-servers/resource-servers.config.js';
 import type { ResourceServerSettings } from '../config/resource-servers/resource-servers-file.js';
 import { acceptsPrograms } from '../../core/policy/programs/programs.js';
@@ -57,7 +57,7 @@ export class OAuthController {
     @Inject(resourceServersConfig.KEY) private readonly servers: readonly ResourceServerSettings[],
   ) {}
 
-  @ApiOperation({ summary: 'The metadata of this authorization server (RFC 8414).' })
+  @Summary('The metadata of this authorization server (RFC 8414).')
   @Get('.well-known/oauth-authorization-server')
   @RouteConfig({ rateLimit: false })
   @Answers(ServerMetadataDto)
@@ -79,7 +79,7 @@ export class OAuthController {
     };
   }
 
-  @ApiOperation({ summary: 'The public keys of access tokens for backends (RFC 7517).' })
+  @Summary('The public keys of access tokens for backends (RFC 7517).')
   @Get('v1/oauth/jwks')
   // A backend that cannot read the keys admits no request, and others share its address.
   @RouteConfig({ rateLimit: false })
@@ -94,11 +94,10 @@ export class OAuthController {
     return { keys };
   }
 
-  @ApiOperation({
-    summary: 'Exchanges the token of a session for a token of a backend (RFC 8693).',
-    description:
-      'The session is the only proof of an exchange: there is no client authentication. A backend that authenticates gets a token of its own with `grant_type=client_credentials` (RFC 6749, 4.4).',
-  })
+  @Summary(
+    'Exchanges the token of a session for a token of a backend (RFC 8693).',
+    'The session is the only proof of an exchange: there is no client authentication. A backend that authenticates gets a token of its own with `grant_type=client_credentials` (RFC 6749, 4.4).',
+  )
   @Post('v1/oauth/token')
   @UseGuards(TokenRateGuard)
   @RouteConfig({ ...FORM_ROUTE, rateLimit: false, resourceServerRequest: 'token' })
@@ -121,7 +120,7 @@ export class OAuthController {
     return this.tokens.answer(form, { authorization, address });
   }
 
-  @ApiOperation({ summary: 'Answers if a token of the calling backend is valid now (RFC 7662).' })
+  @Summary('Answers if a token of the calling backend is valid now (RFC 7662).')
   @Post('v1/oauth/introspect')
   // Backends share addresses: each has a limit of its own.
   @RouteConfig({ ...FORM_ROUTE, rateLimit: false, resourceServerRequest: 'introspection' })

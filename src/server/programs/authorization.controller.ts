@@ -1,13 +1,13 @@
 import { Body, Controller, Delete, Get, Param, Post, Req, Res, UseGuards } from '@nestjs/common';
 import { RouteConfig } from '@nestjs/platform-fastify';
-import { ApiConsumes, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiConsumes, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Access } from '../auth/auth.service.js';
 import { LoginRateGuard } from '../auth/login-rate.guard.js';
 import { RateLimitService } from '../auth/rate-limit.service.js';
 import { Caller, Public } from '../auth/route-access.js';
 import { ChangesState, FORM } from '../http/request-rules.js';
-import { Answers, Refuses, SuccessDto } from '../http/route-docs.js';
+import { Answers, Refuses, SuccessDto, Summary } from '../http/route-docs.js';
 import { oauthRefusal } from '../oauth/oauth-refusal.js';
 import { AuthorizationService } from './authorization.service.js';
 import { ProgramMetricsService } from './program-metrics.service.js';
@@ -31,9 +31,7 @@ export class AuthorizationController {
     private readonly metrics: ProgramMetricsService,
   ) {}
 
-  @ApiOperation({
-    summary: 'Begins the request of a program (RFC 6749, 4.1.1), and redirects to the page.',
-  })
+  @Summary('Begins the request of a program (RFC 6749, 4.1.1), and redirects to the page.')
   @Get('authorize')
   @Public()
   @UseGuards(LoginRateGuard)
@@ -45,7 +43,7 @@ export class AuthorizationController {
     await reply.header('referrer-policy', 'no-referrer').redirect(address, 302);
   }
 
-  @ApiOperation({ summary: 'The request of a program, as the person has to see it.' })
+  @Summary('The request of a program, as the person has to see it.')
   @Get('requests/:id')
   @Answers(AuthorizationRequestDto)
   @Refuses('request-expired', 'invalid-target')
@@ -55,10 +53,10 @@ export class AuthorizationController {
     return request;
   }
 
-  @ApiOperation({
-    summary: 'Grants the request of a program.',
-    description: 'Needs a login of the last 900 seconds. The body repeats what was shown.',
-  })
+  @Summary(
+    'Grants the request of a program.',
+    'Needs a login of the last 900 seconds. The body repeats what was shown.',
+  )
   @Post('requests/:id')
   @Answers(RedirectDto)
   @Refuses('fresh-login-required', 'request-expired', 'request-changed', 'invalid-scope')
@@ -73,7 +71,7 @@ export class AuthorizationController {
     return { redirectTo };
   }
 
-  @ApiOperation({ summary: 'Refuses the request of a program.' })
+  @Summary('Refuses the request of a program.')
   @Delete('requests/:id')
   @Answers(RedirectDto)
   @Refuses('request-expired')
@@ -83,10 +81,10 @@ export class AuthorizationController {
     return { redirectTo };
   }
 
-  @ApiOperation({
-    summary: 'Ends the access of a program by its refresh token (RFC 7009).',
-    description: 'A token that is unknown or was revoked before is no error.',
-  })
+  @Summary(
+    'Ends the access of a program by its refresh token (RFC 7009).',
+    'A token that is unknown or was revoked before is no error.',
+  )
   @Post('revoke')
   @Public()
   @RouteConfig({ formBody: true, refusalFormat: oauthRefusal })

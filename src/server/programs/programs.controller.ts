@@ -1,10 +1,10 @@
 import { Body, Controller, Delete, Get, Post, Req } from '@nestjs/common';
-import { ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiTags } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import type { Access } from '../auth/auth.service.js';
 import { Caller, OpenToAnyToken } from '../auth/route-access.js';
 import { IdParam } from '../http/id-param.js';
-import { Answers, Refuses, SuccessDto } from '../http/route-docs.js';
+import { Answers, Refuses, SuccessDto, Summary } from '../http/route-docs.js';
 import { ProgramMetricsService } from './program-metrics.service.js';
 import { ProgramApprovalService } from './program-approval.service.js';
 import { GrantListDto, NewProgramFileDto, ProgramFileDto } from './programs.dto.js';
@@ -19,7 +19,7 @@ export class ProgramsController {
     private readonly metrics: ProgramMetricsService,
   ) {}
 
-  @ApiOperation({ summary: 'The programs that may act for the account, newest first.' })
+  @Summary('The programs that may act for the account, newest first.')
   @Get()
   @OpenToAnyToken()
   @Answers(GrantListDto)
@@ -27,11 +27,10 @@ export class ProgramsController {
     return { programs: await this.programs.list(accountId) };
   }
 
-  @ApiOperation({
-    summary: 'Grants a program access by a refresh token that the person stores in a file.',
-    description:
-      'Needs a login of the last 900 seconds. The token is for the token endpoint, as the client id of the answer.',
-  })
+  @Summary(
+    'Grants a program access by a refresh token that the person stores in a file.',
+    'Needs a login of the last 900 seconds. The token is for the token endpoint, as the client id of the answer.',
+  )
   @Post()
   @Answers(ProgramFileDto)
   @Refuses('fresh-login-required', 'invalid-target', 'invalid-scope')
@@ -45,7 +44,7 @@ export class ProgramsController {
     return added;
   }
 
-  @ApiOperation({ summary: 'Ends the access of one program at once and everywhere.' })
+  @Summary('Ends the access of one program at once and everywhere.')
   @Delete(':id')
   @OpenToAnyToken()
   @Answers(SuccessDto)

@@ -1,7 +1,7 @@
 import { Controller, Get, Headers, Query, Res, StreamableFile } from '@nestjs/common';
-import { ApiOperation, ApiProduces, ApiTags } from '@nestjs/swagger';
+import { ApiProduces, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
-import { Answers } from '../../http/route-docs.js';
+import { Answers, Summary } from '../../http/route-docs.js';
 import { AuditPageDto, AuditQueryDto } from './admin-audit.dto.js';
 import { AdminAuditService } from './admin-audit.service.js';
 
@@ -12,10 +12,10 @@ const LINES = 'application/x-ndjson';
 export class AdminAuditController {
   constructor(private readonly audit: AdminAuditService) {}
 
-  @ApiOperation({
-    summary: 'The audit trail.',
-    description: `With \`accept: ${LINES}\`: the events as lines of JSON, without pages.`,
-  })
+  @Summary(
+    'The audit trail.',
+    `With \`accept: ${LINES}\`: the events as lines of JSON, without pages.`,
+  )
   @Get()
   @ApiProduces('application/json', LINES)
   @Answers(AuditPageDto)
