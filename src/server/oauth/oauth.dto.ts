@@ -1,6 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { Equals, IsString, ValidateIf } from 'class-validator';
-import { Described } from '../http/route-docs.js';
+import { ApiList, ApiOptional, Described } from '../http/route-docs.js';
 import { OptionalField, OptionalText, Text } from '../http/text-field.js';
 
 export const EXCHANGE = 'urn:ietf:params:oauth:grant-type:token-exchange';
@@ -95,8 +95,8 @@ export class TokenDto {
 
   @ApiProperty({ enum: ['Bearer'] }) token_type!: string;
   @Described('Seconds.') expires_in!: number;
-  @ApiProperty({ required: false, description: 'Of a client or a program.' }) scope?: string;
-  @ApiProperty({ required: false, description: 'Of a program.' }) refresh_token?: string;
+  @ApiOptional('Of a client or a program.') scope?: string;
+  @ApiOptional('Of a program.') refresh_token?: string;
 }
 
 export class IntrospectionForm extends ClientAuthenticationForm {
@@ -107,44 +107,37 @@ export class IntrospectionForm extends ClientAuthenticationForm {
 /** RFC 7662, 2.2. All but `active` are absent where it is false. */
 export class IntrospectionDto {
   @ApiProperty() active!: boolean;
-  @ApiProperty({ required: false }) iss?: string;
+  @ApiOptional() iss?: string;
   @ApiProperty({ required: false, type: String }) aud?: string | string[];
-  @ApiProperty({ required: false, description: 'The account.' }) sub?: string;
-  @ApiProperty({ required: false, description: 'The session at this backend.' }) sid?: string;
-  @ApiProperty({
-    required: false,
-    description:
-      '`gatehouse`: the session is of the person. Any other: a program, limited to `scope`.',
-  })
+  @ApiOptional('The account.') sub?: string;
+  @ApiOptional('The session at this backend.') sid?: string;
+  @ApiOptional(
+    '`gatehouse`: the session is of the person. Any other: a program, limited to `scope`.',
+  )
   client_id?: string;
 
-  @ApiProperty({ required: false, description: 'Of a program, with spaces between the scopes.' })
-  scope?: string;
+  @ApiOptional('Of a program, with spaces between the scopes.') scope?: string;
 
-  @ApiProperty({ required: false, description: 'Name of the program.' }) client_name?: string;
-  @ApiProperty({ required: false, description: 'Id of the grant of the program.' })
-  grant_id?: string;
+  @ApiOptional('Name of the program.') client_name?: string;
+  @ApiOptional('Id of the grant of the program.') grant_id?: string;
 
   @ApiProperty({ required: false, enum: ['Bearer'] }) token_type?: string;
-  @ApiProperty({ required: false, description: 'Unix seconds.' }) iat?: number;
-  @ApiProperty({ required: false, description: 'Unix seconds.' }) exp?: number;
-  @ApiProperty({ required: false }) jti?: string;
-  @ApiProperty({ required: false, description: 'Time of the login, Unix seconds.' })
-  auth_time?: number;
+  @ApiOptional('Unix seconds.') iat?: number;
+  @ApiOptional('Unix seconds.') exp?: number;
+  @ApiOptional() jti?: string;
+  @ApiOptional('Time of the login, Unix seconds.') auth_time?: number;
 
-  @ApiProperty({ required: false, description: 'End of the session, Unix seconds.' })
-  session_exp?: number;
+  @ApiOptional('End of the session, Unix seconds.') session_exp?: number;
 
-  @ApiProperty({ required: false, description: '`device-key`, `mtls` or a provider id.' })
-  login_method?: string;
+  @ApiOptional('`device-key`, `mtls` or a provider id.') login_method?: string;
 
-  @ApiProperty({ required: false }) login?: string;
-  @ApiProperty({ required: false }) email?: string;
+  @ApiOptional() login?: string;
+  @ApiOptional() email?: string;
 }
 
 /** RFC 7517, 5. */
 export class JwkSetDto {
-  @ApiProperty({ type: [Object] }) keys!: readonly object[];
+  @ApiList(Object) keys!: readonly object[];
 }
 
 /** RFC 8414, 2. */
@@ -153,24 +146,22 @@ export class ServerMetadataDto {
   @ApiProperty() token_endpoint!: string;
   @ApiProperty() jwks_uri!: string;
   @ApiProperty() introspection_endpoint!: string;
-  @ApiProperty({ type: [String] }) scopes_supported!: string[];
-  @ApiProperty({ type: [String] }) response_types_supported!: string[];
-  @ApiProperty({ type: [String] }) grant_types_supported!: string[];
-  @ApiProperty({ type: [String] }) token_endpoint_auth_methods_supported!: string[];
-  @ApiProperty({ type: [String] }) token_endpoint_auth_signing_alg_values_supported!: string[];
-  @ApiProperty({ type: [String] }) introspection_endpoint_auth_methods_supported!: string[];
-  @ApiProperty({ type: [String] })
-  introspection_endpoint_auth_signing_alg_values_supported!: string[];
+  @ApiList(String) scopes_supported!: string[];
+  @ApiList(String) response_types_supported!: string[];
+  @ApiList(String) grant_types_supported!: string[];
+  @ApiList(String) token_endpoint_auth_methods_supported!: string[];
+  @ApiList(String) token_endpoint_auth_signing_alg_values_supported!: string[];
+  @ApiList(String) introspection_endpoint_auth_methods_supported!: string[];
+  @ApiList(String) introspection_endpoint_auth_signing_alg_values_supported!: string[];
 
-  @ApiProperty({ required: false, description: 'Where a backend accepts programs.' })
-  authorization_endpoint?: string;
+  @ApiOptional('Where a backend accepts programs.') authorization_endpoint?: string;
 
   @ApiProperty({ required: false, type: [String] }) response_modes_supported?: string[];
-  @ApiProperty({ required: false }) revocation_endpoint?: string;
+  @ApiOptional() revocation_endpoint?: string;
   @ApiProperty({ required: false, type: [String] })
   revocation_endpoint_auth_methods_supported?: string[];
 
   @ApiProperty({ required: false, type: [String] }) code_challenge_methods_supported?: string[];
-  @ApiProperty({ required: false }) client_id_metadata_document_supported?: boolean;
-  @ApiProperty({ required: false }) authorization_response_iss_parameter_supported?: boolean;
+  @ApiOptional() client_id_metadata_document_supported?: boolean;
+  @ApiOptional() authorization_response_iss_parameter_supported?: boolean;
 }

@@ -113,7 +113,3 @@ export function requireParameter(value: string | undefined, name: string): strin
   }
   return value;
 }
-
-export function isAppError(error: unknown): error is AppError {
-  return error instanceof AppError;
-}

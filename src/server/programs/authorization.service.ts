@@ -21,7 +21,6 @@ import {
   challengeOf,
   checkAnswerType,
   checkSent,
-  isAppError,
   isResource,
   readParameters,
   requireParameter,
@@ -65,13 +64,13 @@ export class AuthorizationService {
         throw new AppError('invalid-redirect');
       }
       return await this.store(sent, { server, client, redirectUri }).catch((error: unknown) => {
-        if (!isKnown || !isAppError(error)) {
+        if (!isKnown || !(error instanceof AppError)) {
           throw error;
         }
         return this.refusalAt(redirectUri, parameters, error);
       });
     } catch (error) {
-      if (isAppError(error)) {
+      if (error instanceof AppError) {
         return `${this.issuer}${PAGE}#error=${error.code}`;
       }
       throw error;

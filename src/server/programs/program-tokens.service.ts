@@ -18,7 +18,7 @@ import {
   type HeldGrant,
 } from '../storage/repositories/programs/program-token.repository.js';
 import { GrantChangesService } from './grant-changes.service.js';
-import { isAppError, isResource, requireParameter } from './authorization-request.js';
+import { isResource, requireParameter } from './authorization-request.js';
 import { isFinal } from './ends/final-refusal.js';
 import { ProgramServersService, type ProgramServer } from './program-servers.service.js';
 import { isSealedBy, nextState, readRefreshToken, refreshTokenOf } from './refresh-token.js';
@@ -134,7 +134,7 @@ export class ProgramTokensService {
     }
     const { found, scopes, state } = next;
     const judgement = await this.judge(found, grant, use.now).catch((error: unknown) => {
-      if (!isAppError(error) || error.code === 'unavailable') {
+      if (!(error instanceof AppError) || error.code === 'unavailable') {
         throw error;
       }
       return null;
@@ -171,7 +171,7 @@ export class ProgramTokensService {
         scopes,
       };
     } catch (error) {
-      if (!isAppError(error) || error.code === 'unavailable') {
+      if (!(error instanceof AppError) || error.code === 'unavailable') {
         throw error;
       }
       if (isFinal(error)) {

@@ -1,7 +1,7 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { ArrayUnique, IsInt, Matches, Max, Min } from 'class-validator';
 import { OptionalField, TextList, Text } from '../http/text-field.js';
-import { ApiTextOrNull, ApiTime, Described } from '../http/route-docs.js';
+import { ApiList, ApiTextOrNull, ApiTime, Described } from '../http/route-docs.js';
 
 export class ProgramDto {
   @Described('Client id.') id!: string;
@@ -16,15 +16,14 @@ export class ProgramResourceDto {
 export class ProgramScopeDto {
   @ApiProperty() id!: string;
   @Described('In words, as the operator configured them.') text!: string;
-  @ApiProperty({ type: [String], description: 'Scopes without which it means nothing.' })
-  requires!: string[];
+  @ApiList(String, 'Scopes without which it means nothing.') requires!: string[];
 }
 
 export class AuthorizationRequestDto {
   @ApiProperty({ type: ProgramDto }) client!: ProgramDto;
   @Described('The code is sent there.') redirectUri!: string;
   @ApiProperty({ type: ProgramResourceDto }) resource!: ProgramResourceDto;
-  @ApiProperty({ type: [ProgramScopeDto] }) scopes!: ProgramScopeDto[];
+  @ApiList(ProgramScopeDto) scopes!: ProgramScopeDto[];
   @Described('End of the request, Unix milliseconds.') expiresAt!: number;
   @Described('End of the access, Unix milliseconds.') grantExpiresAt!: number;
 }
@@ -54,7 +53,7 @@ export class GrantDto {
   redirectUri!: string | null;
 
   @ApiProperty({ type: ProgramResourceDto }) resource!: ProgramResourceDto;
-  @ApiProperty({ type: [ProgramScopeDto] }) scopes!: ProgramScopeDto[];
+  @ApiList(ProgramScopeDto) scopes!: ProgramScopeDto[];
   @ApiProperty({ enum: ['code', 'file'] }) kind!: 'code' | 'file';
   @Described('The method of the login that approved it.') method!: string;
   @ApiTime() createdAt!: number;
@@ -64,7 +63,7 @@ export class GrantDto {
 }
 
 export class GrantListDto {
-  @ApiProperty({ type: [GrantDto] }) programs!: GrantDto[];
+  @ApiList(GrantDto) programs!: GrantDto[];
 }
 
 const LONGEST_SECONDS = 31_536_000;
@@ -103,8 +102,7 @@ export class ProgramFileDto {
   @Described('For the token endpoint, with the refresh token.') clientId!: string;
   @Described('Shown once.') refreshToken!: string;
   @ApiProperty({ type: ProgramResourceDto }) resource!: ProgramResourceDto;
-  @ApiProperty({ type: [ProgramScopeDto], description: 'All that it may do.' })
-  scopes!: ProgramScopeDto[];
+  @ApiList(ProgramScopeDto, 'All that it may do.') scopes!: ProgramScopeDto[];
 
   @ApiTime() expiresAt!: number;
 }
