@@ -1,6 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import type { RevocationList } from './revocation-list.js';
 import { commonNameOf } from './parse-certificate.js';
+import { CERTIFICATE_BLOCKS } from './pem.js';
 
 /** Lifetime of a certificate or of a revocation list, Unix milliseconds. */
 export interface Lifetime {
@@ -10,11 +11,9 @@ export interface Lifetime {
   readonly expiresAt: number;
 }
 
-const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
-
 /** Returns the lifetimes of all readable certificates of a PEM text. */
 export function certificateLifetimes(pem: string): Lifetime[] {
-  return (pem.match(CERTIFICATE) ?? []).flatMap((block) => {
+  return (pem.match(CERTIFICATE_BLOCKS) ?? []).flatMap((block) => {
     try {
       const { subject, serialNumber, validFrom, validTo } = new X509Certificate(block);
       const name = /^CN=(.*)$/m.exec(subject ?? '')?.[1] ?? `serial number ${serialNumber}`;

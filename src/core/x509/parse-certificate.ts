@@ -37,7 +37,7 @@ import type {
 } from '../policy/certificate/client-certificate.js';
 import { readNames, type CertificateNames } from './certificate-names.js';
 import { readNameConstraints, type NameConstraints } from './name-constraints.js';
-import { decodePem } from './pem.js';
+import { CERTIFICATE_BLOCKS, decodePem } from './pem.js';
 
 export interface ParsedCertificate {
   readonly x509: X509Certificate;
@@ -78,11 +78,9 @@ export function parseCertificate(der: Buffer): ParsedCertificate | null {
   }
 }
 
-const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
-
 /** @returns null when there is no certificate, or one of them cannot be used */
 export function readCertificates(pem: string): readonly ParsedCertificate[] | null {
-  const blocks = pem.match(CERTIFICATE) ?? [];
+  const blocks = pem.match(CERTIFICATE_BLOCKS) ?? [];
   const parsed = (decodePem(blocks.join('\n')) ?? []).map(parseCertificate);
   const certificates = parsed.filter((one) => one !== null);
   return certificates.length === 0 || certificates.length < parsed.length ? null : certificates;

@@ -1,6 +1,10 @@
 const BEGIN = '-----BEGIN CERTIFICATE-----';
 const END = '-----END CERTIFICATE-----';
 
+/** Finds blocks in a text, whatever it has around them. */
+export const CERTIFICATE_BLOCKS = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
+export const REVOCATION_LIST_BLOCKS = /-----BEGIN X509 CRL-----[^-]+-----END X509 CRL-----/g;
+
 /**
  * Accepts white space around blocks, and no explanations (RFC 7468): a proxy sends none.
  * @returns null when the text is not only certificates

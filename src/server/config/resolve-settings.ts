@@ -1,4 +1,5 @@
 import { X509Certificate } from 'node:crypto';
+import { CERTIFICATE_BLOCKS } from '../../core/x509/pem.js';
 import { findLockouts, type LockoutFinding } from '../../core/policy/findings/lockout.js';
 import { loginAddresses } from './browser.config.js';
 import { hostsAccountPage } from './http.config.js';
@@ -83,7 +84,6 @@ function withoutProblems(values: Values, report: ConfigurationReport): Values {
 }
 
 const BUNDLE = 'SERVICE_CA_BUNDLE';
-const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 
 /** Adds those of NODE_EXTRA_CA_CERTS, which older releases of Node.js ignore if a list is given. */
 function readCaBundle(
@@ -99,7 +99,7 @@ function readCaBundle(
     report.problem(BUNDLE, `names the file ${path}, which ${file.failure}.`);
     return null;
   }
-  const blocks = file.text.match(CERTIFICATE) ?? [];
+  const blocks = file.text.match(CERTIFICATE_BLOCKS) ?? [];
   if (blocks.length === 0 || !blocks.every(isCertificate)) {
     report.problem(BUNDLE, `names the file ${path}, which must have certificates in PEM.`);
     return null;
@@ -107,7 +107,8 @@ function readCaBundle(
   const extra = environment['NODE_EXTRA_CA_CERTS'] ?? '';
   const added = extra === '' ? { text: '' } : readSmallFile(extra);
   // Node.js itself warns of an unreadable file.
-  const more = 'text' in added ? (added.text.match(CERTIFICATE) ?? []).filter(isCertificate) : [];
+  const more =
+    'text' in added ? (added.text.match(CERTIFICATE_BLOCKS) ?? []).filter(isCertificate) : [];
   return [...blocks, ...more].join('\n');
 }
 

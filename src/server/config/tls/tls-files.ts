@@ -3,12 +3,11 @@ import { readFile } from 'node:fs/promises';
 import { createSecureContext, type SecureContextOptions } from 'node:tls';
 import { decodeFile, type FileText } from '../../../common/file-text.js';
 import { PolledFiles } from '../../../common/polled-files.js';
+import { CERTIFICATE_BLOCKS } from '../../../core/x509/pem.js';
 import { allChecked, ConfigurationError } from '../environment/configuration-error.js';
 
 /** Every port that serves HTTPS accepts this version and newer ones. */
 export const TLS_MIN_VERSION = 'TLSv1.2';
-
-const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 
 interface TlsFile {
   readonly variable: string;
@@ -66,9 +65,9 @@ export function pollTlsFiles(
 
 async function readAll({ cert, key, ca }: TlsFileSet): Promise<Contents> {
   const [certText, keyText, caText] = await allChecked([
-    readText(cert),
-    readText(key),
-    ca && readText(ca),
+    readTlsFile(cert),
+    readTlsFile(key),
+    ca && readTlsFile(ca),
   ]);
   return { cert: certText, key: keyText, ...(caText !== undefined && { ca: caText }) };
 }
@@ -78,7 +77,9 @@ function contextOf(set: TlsFileSet, contents: Contents): SecureContextOptions {
   use(set.key, () => createPrivateKey(contents.key));
   if (set.ca !== undefined) {
     // Node accepts a text without certificates as an empty bundle.
-    use(set.ca, () => certificatesIn(contents.ca ?? ''));
+    const text = contents.ca ?? '';
+    const blocks = text.match(CERTIFICATE_BLOCKS) ?? [text];
+    use(set.ca, () => blocks.map((block) => new X509Certificate(block)));
   }
   const options: SecureContextOptions = {
     ...contents,
@@ -91,16 +92,12 @@ function contextOf(set: TlsFileSet, contents: Contents): SecureContextOptions {
   return options;
 }
 
-function certificatesIn(text: string): X509Certificate[] {
-  return (text.match(CERTIFICATE) ?? [text]).map((block) => new X509Certificate(block));
-}
-
-async function readText({ variable, path }: TlsFile): Promise<string> {
+export async function readTlsFile({ variable, path }: TlsFile): Promise<string> {
   let file: FileText;
   try {
     file = decodeFile(await readFile(path));
   } catch (error) {
-    throw unusable(variable, error);
+    throw unusableFile(variable, error);
   }
   if ('failure' in file) {
     throw new ConfigurationError([{ variable, message: `names a file that ${file.failure}.` }]);
@@ -112,15 +109,15 @@ function use({ variable }: TlsFile, parse: () => unknown): void {
   try {
     parse();
   } catch (error) {
-    throw unusable(variable, error);
+    throw unusableFile(variable, error);
   }
 }
 
 /** A system error gives only its code: its message has the path. */
-function unusable(variable: string, error: unknown): ConfigurationError {
+export function unusableFile(variable: string, error: unknown): ConfigurationError {
   const { message, code } = error as NodeJS.ErrnoException;
   const isSystemError = error instanceof Error && 'syscall' in error;
-  const reason = isSystemError ? code : message;
+  const reason = isSystemError ? code : message.replace(/\.$/, '');
   return new ConfigurationError([
     { variable, message: `names a file that cannot be used: ${reason}.` },
   ]);

@@ -2,7 +2,7 @@ import { Body, Controller, Get, HttpCode, Param, Post, Req, Res, UseGuards } fro
 import { RouteConfig } from '@nestjs/platform-fastify';
 import { ApiBody, ApiConsumes, ApiParam, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { ChangesState } from '../../http/request-rules.js';
+import { ChangesState, FORM } from '../../http/request-rules.js';
 import { orRefuse } from '../../../common/errors.js';
 import { Answers, Refuses, Summary } from '../../http/route-docs.js';
 import { ProviderRegistry } from '../../providers/provider.registry.js';
@@ -14,7 +14,6 @@ import { KeySetDto } from './provider-login.dto.js';
 import { PendingLoginsService } from './pending-logins.service.js';
 import { ProviderCallbackService } from './provider-callback.service.js';
 
-const FORM = 'application/x-www-form-urlencoded';
 const PAGE = { 'text/html': { schema: { type: 'string' } } };
 
 @ApiTags('external providers')

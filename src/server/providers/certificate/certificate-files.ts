@@ -1,19 +1,17 @@
-import { readFile } from 'node:fs/promises';
 import { createSecureContext } from 'node:tls';
-import { decodeFile } from '../../../common/file-text.js';
 import { PolledFiles } from '../../../common/polled-files.js';
-import { allChecked, ConfigurationError } from '../../config/environment/configuration-error.js';
+import { allChecked } from '../../config/environment/configuration-error.js';
 import type { Settings } from '../../config/settings.js';
+import { readTlsFile, unusableFile } from '../../config/tls/tls-files.js';
 import type { TrustStore } from '../../../core/x509/certificate-chain.js';
 import { readCertificates, type ParsedCertificate } from '../../../core/x509/parse-certificate.js';
+import { REVOCATION_LIST_BLOCKS } from '../../../core/x509/pem.js';
 import {
   parseRevocationList,
   type ListReading,
   type RevocationList,
 } from '../../../core/x509/revocation-list.js';
 import { requireUsableChains } from './peer-chain.js';
-
-const REVOCATION_LIST = /-----BEGIN X509 CRL-----[^-]+-----END X509 CRL-----/g;
 
 type FileName = 'tlsCertPath' | 'tlsKeyPath' | 'caPath' | 'crlPath';
 
@@ -75,7 +73,7 @@ async function readAll(mtls: Mtls): Promise<TlsFiles> {
     readOne(mtls, 'crlPath'),
   ]);
   // A file without a list is kept as it is, and then refused.
-  const lists = crl === undefined ? undefined : (crl.match(REVOCATION_LIST) ?? [crl]);
+  const lists = crl === undefined ? undefined : (crl.match(REVOCATION_LIST_BLOCKS) ?? [crl]);
   return { cert, key, ca, crl: lists };
 }
 
@@ -85,15 +83,7 @@ async function readOne(mtls: Mtls, name: FileName): Promise<string | undefined> 
   if (path === null || (mtls.mode === 'forwarded' && name.startsWith('tls'))) {
     return undefined;
   }
-  try {
-    const file = decodeFile(await readFile(path));
-    if ('text' in file) {
-      return file.text;
-    }
-    throw new Error(`it ${file.failure}`);
-  } catch (error) {
-    throw problem(name, error);
-  }
+  return readTlsFile({ variable: VARIABLES[name], path });
 }
 
 async function loadedFrom(tls: TlsFiles, reading: ListReading): Promise<LoadedFiles> {
@@ -108,7 +98,7 @@ function requirePair(tls: TlsFiles): void {
   try {
     createSecureContext({ ...tls });
   } catch (error) {
-    throw problem('tlsCertPath', error);
+    throw unusableFile(VARIABLES.tlsCertPath, error);
   }
 }
 
@@ -118,7 +108,8 @@ async function anchorsOf({ ca }: TlsFiles): Promise<readonly ParsedCertificate[]
   }
   const anchors = readCertificates(ca);
   if (anchors === null) {
-    throw problem('caPath', new Error('It has to hold certificates in PEM, all of them readable.'));
+    const error = new Error('it must have certificates in PEM, all of them readable');
+    throw unusableFile(VARIABLES.caPath, error);
   }
   return Promise.resolve(anchors);
 }
@@ -132,18 +123,6 @@ async function revocationsOf(
       ? null
       : await Promise.all(crl.map((list) => parseRevocationList(list, reading)));
   } catch (error) {
-    throw problem('crlPath', error);
+    throw unusableFile(VARIABLES.crlPath, error);
   }
-}
-
-function problem(name: FileName, error: unknown): ConfigurationError {
-  if (error instanceof ConfigurationError) {
-    return error;
-  }
-  const code = error instanceof Error && 'code' in error ? ` (${String(error.code)})` : '';
-  const message =
-    error instanceof Error && code === '' ? `: ${error.message.replace(/\.$/, '')}` : code;
-  return new ConfigurationError([
-    { variable: VARIABLES[name], message: `the file cannot be used${message}.` },
-  ]);
 }

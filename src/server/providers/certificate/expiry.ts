@@ -6,6 +6,7 @@ import { decodeFile, type FileText } from '../../../common/file-text.js';
 import { parseJson } from '../../../common/parse-json.js';
 import type { Expiry } from '../../../core/policy/findings/expiry.js';
 import { certificateLifetimes, listLifetime, type Lifetime } from '../../../core/x509/expiry.js';
+import { REVOCATION_LIST_BLOCKS } from '../../../core/x509/pem.js';
 import { parseRevocationList, type ListReading } from '../../../core/x509/revocation-list.js';
 
 export type ExpirySettings = Pick<Settings, 'http' | 'mtls' | 'admin' | 'network' | 'providers'>;
@@ -15,8 +16,6 @@ type WatchedFile = {
   readonly variable: VariableName;
   readonly kind: 'certificate' | 'authority' | 'revocation_list';
 } & ({ readonly path: string } | { readonly text: string });
-
-const REVOCATION_LIST = /-----BEGIN X509 CRL-----[^-]+-----END X509 CRL-----/g;
 
 /** Returns the files of certificates and lists that the server uses. A new one is a line here. */
 function watchedFiles({ http, mtls, admin, network }: ExpirySettings): WatchedFile[] {
@@ -71,7 +70,7 @@ async function expiriesIn(file: WatchedFile, reading: ListReading): Promise<Expi
 }
 
 async function listLifetimes(text: string, reading: ListReading): Promise<Lifetime[]> {
-  const lists = (text.match(REVOCATION_LIST) ?? []).map((list) =>
+  const lists = (text.match(REVOCATION_LIST_BLOCKS) ?? []).map((list) =>
     parseRevocationList(list, reading).then(
       (parsed) => [listLifetime(parsed)],
       () => [],
