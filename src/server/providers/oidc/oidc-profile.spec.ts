@@ -62,6 +62,18 @@ describe(factsOf, () => {
     expect(factsOf({ 'https://acme.example/groups': text }, SETTINGS).groups).toEqual([]);
   });
 
+  it.each(['\u202emoc.elpmaxe@ecila', 'a\u2066b', '\u200b\u200b', ' ', ''])(
+    'omits the name %j, which people take for another or overlook',
+    (text) => {
+      const facts = factsOf({ preferred_username: text, email: text }, SETTINGS);
+      expect(facts).toMatchObject({ login: null, email: null });
+    },
+  );
+
+  it.each(['علی\u200cرضا', '🎉', "o'brien"])('keeps the name %j', (text) => {
+    expect(factsOf({ preferred_username: text }, SETTINGS).login).toBe(text);
+  });
+
   it('ignores the properties of every object', () => {
     const claims = { login: 'constructor', email: '__proto__', groups: 'toString' };
     const facts = factsOf({}, { ...SETTINGS, claims });

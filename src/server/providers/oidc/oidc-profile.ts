@@ -119,8 +119,11 @@ function own(claims: Claims, name: string): unknown {
   return Object.hasOwn(claims, name) ? claims[name] : undefined;
 }
 
+/** People may choose their name: one that reads backwards could pass as another's, and a blank one be overlooked. */
+const NAME = /^(?=.*[\p{L}\p{N}\p{P}\p{S}])[^\u202a-\u202e\u2066-\u2069]*$/su;
+
 function textOf(value: unknown): string | null {
-  return isText(value) && value !== '' ? value : null;
+  return isText(value) && NAME.test(value) ? value : null;
 }
 
 /** Unpaired surrogates and NUL are valid in JSON but not in databases: the text is absent. */
