@@ -44,12 +44,20 @@ function refusalMessage(
   return [
     // The message of the server names the provider by its id.
     own?.replace('{provider}', () => name) ?? message.replace(provider ?? name, () => name),
-    ...details.map((one) => `${one.path} ${one.message}.`),
+    ...details.map(detailMessage),
     ...(retryAfterSeconds !== undefined && hasWait
       ? [errors.retry(formatWait(retryAfterSeconds))]
       : []),
   ].join(' ');
 }
+
+/** Most messages name the field, and some end with a full stop. */
+function detailMessage({ path, message }: ErrorDetail): string {
+  const isNamed = message.includes(path.split('.').at(-1) ?? '');
+  return `${isNamed ? message : `${path} ${message}`}.`.replace(/\.\.$/, '.');
+}
+
+type ErrorDetail = NonNullable<GatehouseProblem['details']>[number];
 
 type KitError = Error & { readonly reason?: string };
 

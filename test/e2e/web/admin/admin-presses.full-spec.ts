@@ -49,3 +49,11 @@ inChromium('a question of the console', () => {
     expect(listed.body['invitations']).toEqual([expect.objectContaining({ note: 'the only one' })]);
   });
 });
+
+inChromium('the console', () => {
+  it('names once the field that the server refuses', async () => {
+    const visitor = await openConsole(visit, url, tokens.operator);
+    await visitor.page.goto(`${url}/admin/#audit?accountId=x`);
+    await sees(visitor, 'The server did not accept what was entered. accountId must be a UUID.');
+  });
+});

@@ -174,7 +174,7 @@ function Row({ account }: { readonly account: ListedAccount }) {
         <a href={accountAddress(id)}>{nameOf(account)}</a>
         <span class="code hint">{id}</span>
       </td>
-      <td role="cell">
+      <td role="cell" class="whole-words">
         <span class={`badge ${tone}`}>{text}</span>
       </td>
       <td role="cell" data-label={accounts.providers}>
@@ -183,7 +183,7 @@ function Row({ account }: { readonly account: ListedAccount }) {
       <td role="cell" class="number" data-label={accounts.sessions}>
         {sessions}
       </td>
-      <td role="cell" data-label={accounts.lastSeen}>
+      <td role="cell" data-label={accounts.lastSeen} class="whole-words">
         {formatRelative(lastSeenAt)}
       </td>
     </tr>
