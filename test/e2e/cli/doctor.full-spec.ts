@@ -224,6 +224,20 @@ describe('gatehouse doctor on PostgreSQL', () => {
     await runSql(store.databaseUrl, `DROP ROLE "${role}"`);
   });
 
+  it('finds a database that does not store the texts of all languages', async () => {
+    const url = new URL(store.databaseUrl ?? '');
+    const name = `${url.pathname.slice(1)}_latin`;
+    const options = `ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0`;
+    await runSql(store.databaseUrl, `CREATE DATABASE "${name}" ${options}`);
+    url.pathname = name;
+    const { code, checks } = await diagnose({ ...env, DATABASE_URL: url.href });
+    expect(code).toBe(1);
+    expect(checks['database']).toEqual([
+      expect.stringMatching(/^failed: Its encoding is LATIN1: .*createdb --encoding=UTF8/),
+    ]);
+    await runSql(store.databaseUrl, `DROP DATABASE "${name}"`);
+  });
+
   it('finds a standby', async () => {
     const primary = await startPostgres({ durable: false });
     const standby = await startPostgres({ durable: false, standbyOf: primary.url });

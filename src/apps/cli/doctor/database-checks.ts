@@ -104,12 +104,21 @@ function unchecked(reason: string, hasClock = false): readonly CheckResult[] {
   return hasClock ? [...results, clock.skipped(reason)] : results;
 }
 
+/** SQL_ASCII stores the bytes of any text. */
+const STORE_UNICODE = ['UTF8', 'SQL_ASCII'];
+
 /** A connection to a server that takes no writes is refused. */
 async function checkServer(source: ServerDataSource): Promise<CheckResult> {
-  const [row] = await source.query<{ version: string }[]>(
-    `SELECT current_setting('server_version') AS "version"`,
+  const [row] = await source.query<{ version: string; encoding: string }[]>(
+    `SELECT current_setting('server_version') AS "version", current_setting('server_encoding') AS "encoding"`,
   );
-  return database.ok(`PostgreSQL ${row?.version} answers, and takes writes.`);
+  const encoding = row?.encoding ?? '';
+  return STORE_UNICODE.includes(encoding)
+    ? database.ok(`PostgreSQL ${row?.version} answers, and takes writes.`)
+    : database.failed(
+        `Its encoding is ${encoding}: requests with other characters, such as names of people, are refused. ` +
+          'Restore a backup into a database that is created with: createdb --encoding=UTF8 --template=template0',
+      );
 }
 
 /**
