@@ -47,6 +47,18 @@ describe(loadMasterSecret.name, () => {
     expect(await readdir(dataDir)).toEqual(['db']);
   });
 
+  it.each(['', 'below'])(
+    'names a directory that cannot be used, in the place of a file: %j',
+    async (below) => {
+      await writeFile(dataDir, '');
+      const failure = await loadMasterSecret(join(dataDir, below), random).catch(
+        (error: unknown) => error,
+      );
+      expect(failure).toBeInstanceOf(ConfigurationError);
+      expect(String(failure)).toContain(`${join(dataDir, below)} cannot be used`);
+    },
+  );
+
   it.each([0o640, 0o604, 0o660])('refuses mode %o and names the correction', async (mode) => {
     await loadMasterSecret(dataDir, random);
     const path = join(dataDir, 'master-secret');

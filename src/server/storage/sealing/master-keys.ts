@@ -86,18 +86,35 @@ export function masterSecretPath(dataDir: string): string {
 /**
  * Reads the master secret of the embedded database (base64 of 32 random bytes) or creates it, mode
  * 0600. Of two processes that create it, the second reads the secret of the first.
- * @throws ConfigurationError when the file is gone and the database exists, when other users may
- * read the file, or when it is damaged
+ * @throws ConfigurationError when the directory cannot be used, when the file is gone and the database
+ * exists, when other users may read the file, or when it is damaged
  */
 export async function loadMasterSecret(dataDir: string, random: Random): Promise<string> {
   const directory = resolve(dataDir);
-  const path = masterSecretPath(dataDir);
+  try {
+    return await secretIn(directory, random);
+  } catch (error) {
+    const { code = '' } = error as NodeJS.ErrnoException;
+    throw UNUSABLE.includes(code)
+      ? problem(
+          `The directory ${directory} cannot be used (${code}). It must be one that the user of this ` +
+            `process (${process.getuid?.() ?? 'unknown'}) may read and write.`,
+        )
+      : error;
+  }
+}
+
+/** Failures that last until the operator gives another directory, or rights to it. */
+const UNUSABLE: readonly string[] = ['EACCES', 'EPERM', 'EROFS', 'EEXIST', 'ENOTDIR'];
+
+async function secretIn(directory: string, random: Random): Promise<string> {
+  const path = masterSecretPath(directory);
   await mkdir(directory, { recursive: true, mode: 0o700 });
   const existing = await readSecret(path);
   if (existing !== null) {
     return existing;
   }
-  if (holdsDatabase(dataDir)) {
+  if (holdsDatabase(directory)) {
     throw problem(
       `The embedded database in ${directory} exists, and its master secret ${path} does not. ` +
         'Restore the file from a backup, or set SERVICE_MASTER_SECRET if that was set before: ' +
