@@ -5,7 +5,7 @@ import type { WebhookChannel } from '../../../../packages/notify/preferences.js'
 import { Check, SelectField } from '../../ui/fields.js';
 import { notificationMessages } from '../../i18n/notification-messages.js';
 import { Listing } from '../../ui/listing.js';
-import { curlCommand, previewOfWebhook, PREVIEWS_OF_BUILD } from './preview.js';
+import { argument, curlCommand, previewOfWebhook, PREVIEWS_OF_BUILD } from './preview.js';
 import { TOPICS } from './topics.js';
 
 interface ChannelTestProps {
@@ -26,7 +26,7 @@ export function ChannelTest({ channel, close }: ChannelTestProps) {
   const name = TOPICS.find(({ event }) => event === topic)?.name ?? 'ready';
   const isOther = topic !== 'ready' && channel.requestPreviews && isBuiltIn !== PREVIEWS_OF_BUILD;
   const variable = isOther ? `${REQUEST_PREVIEWS_VARIABLE}=${isBuiltIn ? 1 : 0} ` : '';
-  const command = `${variable}gatehouse channels test ${channel.id} --topic ${name}`;
+  const command = `${variable}gatehouse channels test ${argument(channel.id)} --topic ${name}`;
   return (
     <>
       <EventChoice topic={topic} choose={choose} />

@@ -51,6 +51,9 @@ export function previewOfWebhook(
   return webhookRequest(event, content, channel);
 }
 
+/** Returns an argument of a command: ids are texts of any client of the account, which a shell must not run. */
+export const argument = (text: string): string => (/^[\w.-]+$/.test(text) ? text : quoted(text));
+
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 
 /**
