@@ -44,10 +44,7 @@ export class EventMetricsService implements OnModuleInit {
   private observe(name: string, help: string, value: (one: EventStatistics) => number): void {
     this.metrics.observeEach(name, help, ['resource_server'], async () => {
       const found = await this.read();
-      return found.map((one) => ({
-        labels: { resource_server: one.resourceServer },
-        value: value(one),
-      }));
+      return found.map((one) => ({ resource_server: one.resourceServer, value: value(one) }));
     });
   }
 

@@ -25,20 +25,16 @@ export class DependencyMetricsService {
       'Dependencies (database, redis) that serve this process: 1, or 0.',
       ['dependency'],
       async () =>
-        (await health.dependencies()).map(({ name, isUp }) => ({
-          labels: { dependency: name },
-          value: Number(isUp),
-        })),
+        (await health.dependencies()).map(({ name: dependency, isUp }) => {
+          return { dependency, value: Number(isUp) };
+        }),
     );
     metrics.observeEach(
       'gatehouse_sealed_values',
       'Stored sealed values (at most 1000 of each kind are read) by the master secret that opens them: current, previous, former (removed from the configuration since the start), unknown.',
       ['secret'],
       () =>
-        Object.entries(sealedValues.report().counts).map(([secret, value]) => ({
-          labels: { secret },
-          value,
-        })),
+        Object.entries(sealedValues.report().counts).map(([secret, value]) => ({ secret, value })),
     );
     if (this.storage.databaseUrl === null) {
       this.observeDisk(this.storage.dataDir);

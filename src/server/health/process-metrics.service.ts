@@ -23,8 +23,8 @@ export class ProcessMetricsService {
       'Authenticated requests answered from the access cache, or not.',
       ['result'],
       () => [
-        { labels: { result: 'hit' }, count: auth.cacheUse.hits },
-        { labels: { result: 'miss' }, count: auth.cacheUse.misses },
+        { result: 'hit', value: auth.cacheUse.hits },
+        { result: 'miss', value: auth.cacheUse.misses },
       ],
     );
     metrics.observe(

@@ -1,5 +1,12 @@
 import { Injectable } from '@nestjs/common';
-import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import {
+  collectDefaultMetrics,
+  Counter,
+  Gauge,
+  Histogram,
+  Registry,
+  type LabelValues,
+} from 'prom-client';
 
 const PREFIX = 'gatehouse_';
 /** Seconds: from a warm request to one that waited for an upstream. */
@@ -13,10 +20,10 @@ const ANSWER_BUCKETS = [1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1800, 7200, 86_4
 /** The counter of requests about tokens of backends, which administrators see too. */
 export const RESOURCE_SERVER_REQUESTS = 'gatehouse_resource_server_requests_total';
 
-type Labelled<Label extends string> = readonly {
-  readonly labels: Readonly<Record<Label, string>>;
+/** The labels of each series, with its value. */
+type Labelled<Label extends string> = readonly (Readonly<Record<Label, string>> & {
   readonly value: number;
-}[];
+})[];
 
 /** Label values come from our own tables, so that no caller can make the page grow. */
 @Injectable()
@@ -122,7 +129,7 @@ export class MetricsService {
     name: string,
     help: string,
     labelNames: readonly Label[],
-    read: () => readonly { readonly labels: Record<Label, string>; readonly count: number }[],
+    read: () => Labelled<Label>,
   ): void {
     new Counter({
       name,
@@ -131,17 +138,17 @@ export class MetricsService {
       registers: [this.registry],
       collect() {
         this.reset();
-        for (const { labels, count } of read()) {
-          this.inc(labels, count);
+        for (const { value, ...labels } of read()) {
+          this.inc(labels as unknown as LabelValues<Label>, value);
         }
       },
     });
   }
 
   /** Returns the series of an instrument; none if it was not added. */
-  async seriesOf(name: string): Promise<Labelled<string>> {
+  async seriesOf(name: string) {
     const found = await this.registry.getSingleMetric(name)?.get();
-    return (found?.values ?? []) as Labelled<string>;
+    return (found?.values ?? []) as { labels: Record<string, string>; value: number }[];
   }
 
   /** Adds a gauge, which is NaN when its value is not known. */
@@ -185,8 +192,8 @@ export class MetricsService {
         await Promise.resolve();
         const rows = await read();
         this.reset();
-        for (const { labels, value } of rows) {
-          this.set(labels, value);
+        for (const { value, ...labels } of rows) {
+          this.set(labels as unknown as LabelValues<Label>, value);
         }
       },
     });

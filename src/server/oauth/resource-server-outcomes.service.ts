@@ -34,7 +34,7 @@ interface KnownOutcome {
 @Injectable()
 export class ResourceServerOutcomesService implements OnModuleInit {
   private readonly known = new WeakMap<FastifyRequest, KnownOutcome>();
-  private readonly counts = new Map<string, { readonly labels: Labels; count: number }>();
+  private readonly counts = new Map<string, Labels & { value: number }>();
 
   constructor(
     { httpAdapter }: HttpAdapterHost,
@@ -65,11 +65,7 @@ export class ResourceServerOutcomesService implements OnModuleInit {
       'gatehouse_signing_key_timestamp_seconds',
       'Time from which the newest key for tokens of backends signs, by algorithm.',
       ['alg'],
-      () =>
-        this.keys.newest.map(({ alg, signsFrom }) => ({
-          labels: { alg },
-          value: signsFrom / 1000,
-        })),
+      () => this.keys.newest.map(({ alg, signsFrom }) => ({ alg, value: signsFrom / 1000 })),
     );
   }
 
@@ -88,8 +84,8 @@ export class ResourceServerOutcomesService implements OnModuleInit {
       reason,
     };
     const key = Object.values(labels).join(' ');
-    const row = this.counts.get(key) ?? { labels, count: 0 };
-    row.count += 1;
+    const row = this.counts.get(key) ?? { ...labels, value: 0 };
+    row.value += 1;
     this.counts.set(key, row);
   }
 

@@ -17,17 +17,16 @@ export class ProviderMetricsService implements OnModuleInit {
       'gatehouse_provider_failures_total',
       'Requests to identity providers that failed, and logins without a refresh token, by cause.',
       ['provider', 'cause'],
-      () => this.health.counted().map(({ count, ...labels }) => ({ labels, count })),
+      () => this.health.counted().map(({ count: value, ...labels }) => ({ ...labels, value })),
     );
     this.metrics.observeEach(
       'gatehouse_certificate_expiry_timestamp_seconds',
       'End of a certificate, an authority, a revocation list or a client secret that this server uses, by the variable that names it.',
       ['kind', 'variable', 'name'],
       () =>
-        this.expiry.current().map(({ kind, variable, name, expiresAt }) => ({
-          labels: { kind, variable, name },
-          value: expiresAt / 1000,
-        })),
+        this.expiry.current().map(({ kind, variable, name, expiresAt }) => {
+          return { kind, variable, name, value: expiresAt / 1000 };
+        }),
     );
   }
 }

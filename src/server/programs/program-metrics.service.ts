@@ -57,7 +57,8 @@ export class ProgramMetricsService implements OnModuleInit {
       async () => {
         const counts = await this.grants.count().catch((): GrantCount[] => []);
         return counts.map(({ resourceServer, kind, count }) => ({
-          labels: { resource_server: resourceServer, kind },
+          resource_server: resourceServer,
+          kind,
           value: count,
         }));
       },

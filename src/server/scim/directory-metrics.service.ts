@@ -72,10 +72,7 @@ export class DirectoryMetricsService implements OnModuleInit {
   ) {
     const counted = await this.people.all().catch(() => new Map<string, DirectoryCounts>());
     return [...counted].flatMap(([provider, counts]) =>
-      Object.entries(read(counts, provider)).map(([state, value]) => ({
-        labels: { provider, state },
-        value,
-      })),
+      Object.entries(read(counts, provider)).map(([state, value]) => ({ provider, state, value })),
     );
   }
 }

@@ -28,10 +28,9 @@ export class StreamMetricsService implements OnModuleInit {
       'Always 1; the labels are the status of the stream at its transmitter (enabled, paused, disabled, missing), and the failure of the last request there (none where it was answered).',
       ['provider', 'state', 'failure'],
       async () =>
-        this.each(({ status: state, failure }) => ({
-          labels: { state, failure: failure ?? 'none' },
-          value: 1,
-        })),
+        (await this.all()).map(({ provider, status: state, failure }) => {
+          return { provider, state, failure: failure ?? 'none', value: 1 };
+        }),
     );
     this.metrics.observeEach(
       'gatehouse_signal_stream_silent_seconds',
@@ -44,22 +43,16 @@ export class StreamMetricsService implements OnModuleInit {
   private async silence() {
     const received = await this.received.all().catch(() => []);
     const now = this.clock.now();
-    return this.each(({ provider, seenAt }) => {
+    return (await this.all()).map(({ provider, seenAt }) => {
       const last = received.find(
         (signal) => signal.provider === provider && signal.kind === 'shared-signals',
       );
       const at = Math.max(seenAt.getTime(), last?.receivedAt.getTime() ?? 0);
-      return { labels: {}, value: Math.max(now - at, 0) / 1000 };
+      return { provider, value: Math.max(now - at, 0) / 1000 };
     });
   }
 
-  private async each<Labels extends object>(
-    read: (stream: SignalStream) => { readonly labels: Labels; readonly value: number },
-  ) {
-    const streams = await this.streams.all().catch((): SignalStream[] => []);
-    return streams.map((stream) => {
-      const { labels, value } = read(stream);
-      return { labels: { provider: stream.provider, ...labels }, value };
-    });
+  private all(): Promise<SignalStream[]> {
+    return this.streams.all().catch(() => []);
   }
 }
