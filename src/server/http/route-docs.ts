@@ -1,4 +1,4 @@
-import { applyDecorators, HttpCode, type Type } from '@nestjs/common';
+import { applyDecorators, HttpCode, Redirect, type Type } from '@nestjs/common';
 import { ApiOperation, ApiProperty, ApiResponse, getSchemaPath } from '@nestjs/swagger';
 import { ERRORS, type ErrorCode } from '../../common/errors.js';
 
@@ -51,6 +51,10 @@ export const Summary = (summary: string, description?: string): MethodDecorator 
 
 export const Answers = (type: Type): MethodDecorator =>
   applyDecorators(HttpCode(200), ApiResponse({ status: 200, type }));
+
+/** The route returns the `url` to which it redirects. */
+export const Redirects = (description: string): MethodDecorator =>
+  applyDecorators(Redirect(), ApiResponse({ status: 302, description }));
 
 const REFUSALS = 'gatehouse:refusals';
 

@@ -1,22 +1,12 @@
-import {
-  Body,
-  Controller,
-  Delete,
-  Get,
-  Post,
-  Query,
-  Redirect,
-  Req,
-  UseGuards,
-} from '@nestjs/common';
-import { ApiBody, ApiQuery, ApiResponse, ApiTags } from '@nestjs/swagger';
+import { Body, Controller, Delete, Get, Post, Query, Req, UseGuards } from '@nestjs/common';
+import { ApiBody, ApiQuery, ApiTags } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import type { Access } from '../../auth/auth.service.js';
 import { LoginRateGuard } from '../../auth/login-rate.guard.js';
 import { Caller, OpenToAnyToken, Public } from '../../auth/route-access.js';
 import { NeedsFreshLogin } from '../../auth/sessions/fresh-login.guard.js';
 import { ChangesState } from '../../http/request-rules.js';
-import { Answers, Refuses, SuccessDto, Summary } from '../../http/route-docs.js';
+import { Answers, Redirects, Refuses, SuccessDto, Summary } from '../../http/route-docs.js';
 import { CertificateConnectService } from './certificate-connect.service.js';
 import { BrowserStepDto, ConnectCertificateDto, ConnectStartDto } from './certificate.dto.js';
 
@@ -51,15 +41,14 @@ export class CertificateConnectController {
   @Public()
   @UseGuards(LoginRateGuard)
   @ChangesState()
-  @Redirect()
   @ApiQuery({ name: 'state', description: 'Of the address that `start` returned; used once.' })
-  @ApiResponse({ status: 302, description: 'To `returnTo`, with `code` or `error`.' })
+  @Redirects('To `returnTo`, with `code` or `error`.')
   @Refuses('invalid-pending', 'invalid-return-to', 'not-found', 'mtls-required', 'unavailable')
   async complete(
     @Req() { raw }: FastifyRequest,
     @Query('state') state: unknown,
-  ): Promise<{ readonly url: string; readonly statusCode: 302 }> {
-    return { url: await this.connections.complete(raw, state), statusCode: 302 };
+  ): Promise<{ url: string }> {
+    return { url: await this.connections.complete(raw, state) };
   }
 
   @Summary('Connects the certificate of this connection, or of a `code`.')

@@ -1,18 +1,8 @@
-import {
-  applyDecorators,
-  Body,
-  Controller,
-  Get,
-  Post,
-  Query,
-  Redirect,
-  Req,
-  UseGuards,
-} from '@nestjs/common';
-import { ApiBody, ApiResponse, ApiTags } from '@nestjs/swagger';
+import { Body, Controller, Get, Post, Query, Req, UseGuards } from '@nestjs/common';
+import { ApiBody, ApiTags } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import { ChangesState } from '../../http/request-rules.js';
-import { Answers, Refuses, Summary } from '../../http/route-docs.js';
+import { Answers, Redirects, Refuses, Summary } from '../../http/route-docs.js';
 import { LoginAnswerDto } from '../device-key/device-key.dto.js';
 import { LoginMethod } from '../login-outcomes.service.js';
 import { LoginRateGuard } from '../../auth/login-rate.guard.js';
@@ -21,14 +11,6 @@ import { LoginClientDto, loginOrigin } from '../../auth/sessions/login-origin.js
 import type { Login } from '../../auth/sessions/session-issuer.service.js';
 import { CertificateLoginService } from './certificate-login.service.js';
 import { BrowserStepDto, ClaimDto } from './certificate.dto.js';
-
-interface Redirection {
-  readonly url: string;
-  readonly statusCode: 302;
-}
-
-const RedirectsBrowser = (description: string): MethodDecorator =>
-  applyDecorators(Redirect(), ApiResponse({ status: 302, description }));
 
 @ApiTags('client certificates')
 @Controller('v1/auth/mtls')
@@ -59,22 +41,22 @@ export class CertificateLoginController {
 
   @Summary('Begins a login in a browser: redirects to the address that requests its certificate.')
   @Get('start')
-  @RedirectsBrowser('To `complete`.')
+  @Redirects('To `complete`.')
   @Refuses('invalid-request', 'invalid-return-to', 'not-found')
-  start(@Query() { returnTo, proofHash }: BrowserStepDto): Redirection {
-    return { url: this.logins.start(returnTo, proofHash), statusCode: 302 };
+  start(@Query() { returnTo, proofHash }: BrowserStepDto): { url: string } {
+    return { url: this.logins.start(returnTo, proofHash) };
   }
 
   @Summary('Ends a login in a browser: redirects to the return address.')
   @Get('complete')
   @ChangesState()
-  @RedirectsBrowser('To `returnTo`, with `code` or `error`.')
+  @Redirects('To `returnTo`, with `code` or `error`.')
   @Refuses('invalid-request', 'invalid-return-to', 'not-found', 'unavailable')
   async complete(
     @Req() { raw }: FastifyRequest,
     @Query() { returnTo, proofHash }: BrowserStepDto,
-  ): Promise<Redirection> {
-    return { url: await this.logins.complete(raw, returnTo, proofHash), statusCode: 302 };
+  ): Promise<{ url: string }> {
+    return { url: await this.logins.complete(raw, returnTo, proofHash) };
   }
 
   @Summary('Exchanges a code for a token, once.')
