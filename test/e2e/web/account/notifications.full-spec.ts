@@ -350,17 +350,15 @@ inChromium('/app/#notifications', () => {
   it('previews a delivery, and sends it with the command that is shown', async () => {
     const owner = await signUp('plain');
     const secrets = ["it's a secret", 'whsec_MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIz'];
-    const ids = ['c0', "it's $(id)"];
-    const shown = ['c0', "'it'\\''s $(id)'"];
     const notificationChannelsV1 = secrets.map((signingSecret, index) => {
-      return { id: ids[index], url: `${receiver.url}/${index}`, signingSecret };
+      return { id: `c$(${index})`, url: `${receiver.url}/${index}`, signingSecret };
     });
     await changeSettings(owner.client, null, () => ({ notificationChannelsV1 }));
     await open(owner);
     for (const [index, secret] of secrets.entries()) {
       await visitor.press(new RegExp(`^Preview and test: .*/${index}$`));
       await dialog().getByLabel('Event', { exact: true }).selectOption('Questions');
-      await dialog().getByText(`gatehouse channels test ${shown[index]} --topic user`).waitFor();
+      await dialog().getByText(`channels test 'c$(${index})' --topic user`).waitFor();
       const generic = await dialog().locator('pre').first().innerText();
       expect(JSON.parse(generic)).toMatchObject({ request: { toolDetails: null } });
       await sees('A computer sends it only if it is set up to');
@@ -369,7 +367,7 @@ inChromium('/app/#notifications', () => {
       const listings = await dialog().locator('pre').allInnerTexts();
       const [preview = '', , script = ''] = listings;
       expect(JSON.parse(preview)).toMatchObject({
-        channelId: ids[index],
+        channelId: `c$(${index})`,
         topic: 'user_action_request',
         request: {
           ...{ kind: 'user_action', toolName: 'AskUserQuestion' },
