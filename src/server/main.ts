@@ -105,6 +105,10 @@ function drainOnSignal(stop: () => Promise<void>, graceMs: number, logger: Logge
       },
     );
   };
-  process.on('SIGTERM', onSignal);
-  process.on('SIGINT', onSignal);
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    const earlier = process.listeners(signal);
+    process.on(signal, onSignal);
+    // Not before: a signal that has arrived is lost with its last listener.
+    earlier.forEach((listener) => process.off(signal, listener));
+  }
 }

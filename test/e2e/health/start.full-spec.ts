@@ -1,12 +1,13 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import module from 'node:module';
 import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { namespaceOfRun } from '../../fixtures/programs/network-namespace-fixture.js';
 import { startServer } from '../../fixtures/programs/server-fixture.js';
 import { createStore, type Store } from '../../fixtures/programs/store-fixture.js';
 import { outputOf } from '../../helpers/child-output.js';
@@ -109,6 +110,42 @@ describe('a server that cannot listen', () => {
       code: 1,
       stderr: expect.stringContaining(withValues(message)) as string,
     });
+  });
+});
+
+describe('a server that starts as the first process of a container', () => {
+  const test = namespaceOfRun().isMade ? it : it.skip;
+  test('ends at a SIGTERM that arrives while it loads', async () => {
+    const script = `import { Module } from 'node:module';
+      import { writeSync } from 'node:fs';
+      const { _load } = Module;
+      Module._load = function (name, ...rest) {
+        if (/server-.{8}\\.cjs$/.test(name)) {
+          writeSync(1, 'loading');
+          Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1000);
+        }
+        return _load.call(this, name, ...rest);
+      };`;
+    const store = await createStore();
+    const env = {
+      ...{ PATH: process.env['PATH'], ...store.env, HOST: '127.0.0.1', PORT: '0' },
+      NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(script)}`,
+    };
+    const args = ['--pid', '--fork', '--kill-child', process.execPath, 'dist/bin/gatehouse.js'];
+    const child = spawn('unshare', [...args, 'serve'], { cwd: ROOT, env });
+    const closed = once(child, 'close');
+    const output = outputOf(child);
+    try {
+      await waitFor(output, () => output().includes('loading'));
+      const task = `/proc/${child.pid}/task/${child.pid}/children`;
+      process.kill(Number(await readFile(task, 'utf8')), 'SIGTERM');
+      await waitFor(output, () => child.exitCode !== null);
+    } finally {
+      child.kill('SIGKILL');
+      await closed;
+      await store.drop();
+    }
+    expect(output()).not.toContain('The database is ready.');
   });
 });
 
