@@ -41,6 +41,26 @@ inChromium('a button of the account page', () => {
   });
 });
 
+inChromium('the list of devices on the account page', () => {
+  it('keeps its order when an app saves its push token again', async () => {
+    const visitor = await visit(`${server.url}/app`);
+    await createAccount(visitor);
+    const token = await tokenOf(visitor);
+    const save = async (id: string, name: string): Promise<void> => {
+      const body = { token: `ExponentPushToken[${id}]`, name };
+      expect((await call(server, 'POST', '/v1/push-tokens', { token, body })).status).toBe(200);
+    };
+    await save('a', 'first');
+    await save('b', 'second');
+    await open(visitor, 'Devices and sessions');
+    const remove = visitor.page.getByRole('button', { name: /^Remove: / });
+    await visitor.page.getByRole('button', { name: 'Remove: second' }).waitFor();
+    await save('a', 'renamed');
+    await visitor.page.getByRole('button', { name: 'Remove: renamed' }).waitFor();
+    expect(await remove.first().getAttribute('aria-label')).toBe('Remove: second');
+  });
+});
+
 inChromium('a dialog of the account page', () => {
   it('closes by a press outside of it, and not by one on its padding', async () => {
     const visitor = await visit(`${server.url}/app`);

@@ -36,7 +36,7 @@ export function Receivers({ account, own, session, endSession, notify, reload }:
     <Section id="receivers" title={devices.receivers} lead={devices.receiversLead}>
       {account.devices.length === 0 && <NoReceivers />}
       <ul>
-        {account.devices.map((device) => (
+        {newestFirst(account.devices).map((device) => (
           <Receiver
             key={device.id}
             device={device}
@@ -50,6 +50,11 @@ export function Receivers({ account, own, session, endSession, notify, reload }:
       <NoticeLine notice={notice} />
     </Section>
   );
+}
+
+/** The server lists first what was saved last: a row would move under the pointer when its app starts. */
+function newestFirst(devices: readonly SavedPushToken[]): readonly SavedPushToken[] {
+  return devices.toSorted((one, other) => other.createdAt - one.createdAt);
 }
 
 function NoReceivers() {
