@@ -238,6 +238,24 @@ describe('gatehouse doctor on PostgreSQL', () => {
     await runSql(store.databaseUrl, `DROP DATABASE "${name}"`);
   });
 
+  it('warns of a role that may open fewer connections than a server', async () => {
+    const url = new URL(store.databaseUrl ?? '');
+    url.username = 'few_connections';
+    await runSql(
+      store.databaseUrl,
+      `CREATE ROLE ${url.username} SUPERUSER LOGIN CONNECTION LIMIT 3`,
+    );
+    const { code, checks } = await diagnose({ ...env, DATABASE_URL: url.href });
+    await runSql(store.databaseUrl, `DROP ROLE ${url.username}`);
+    expect(code).toBe(0);
+    expect(checks['database']).toEqual([
+      expect.stringMatching(/^ok: /),
+      expect.stringMatching(
+        /^warning: A server opens up to 10 connections .* admits 3 of this role/,
+      ),
+    ]);
+  });
+
   it('finds a standby', async () => {
     const primary = await startPostgres({ durable: false });
     const standby = await startPostgres({ durable: false, standbyOf: primary.url });

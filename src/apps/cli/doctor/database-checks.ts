@@ -46,6 +46,7 @@ async function checkExternal(settings: Settled, url: string): Promise<readonly C
       source.open(storage.preparedStatements);
       return [
         await checkServer(source),
+        ...(await checkConnections(source, storage.poolSize)),
         ...(storage.preparedStatements
           ? await withDataSource({ url, caBundle }, limits, (other) => checkPooler(source, other))
           : []),
@@ -119,6 +120,30 @@ async function checkServer(source: ServerDataSource): Promise<CheckResult> {
         `Its encoding is ${encoding}: requests with other characters, such as names of people, are refused. ` +
           'Restore a backup into a database that is created with: createdb --encoding=UTF8 --template=template0',
       );
+}
+
+/**
+ * Compares the pool of one server with what PostgreSQL admits: a request that gets no connection is answered with 503,
+ * and the server counts as ready where it has some.
+ */
+async function checkConnections(
+  source: ServerDataSource,
+  poolSize: number,
+): Promise<readonly CheckResult[]> {
+  const [row] = await source.query<{ most: number }[]>(
+    `SELECT least(
+       current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int,
+       (SELECT nullif(rolconnlimit, -1) FROM pg_roles WHERE rolname = current_user),
+       (SELECT nullif(datconnlimit, -1) FROM pg_database WHERE datname = current_database())) AS "most"`,
+  );
+  return row === undefined || row.most >= poolSize
+    ? []
+    : [
+        database.warning(
+          `A server opens up to ${poolSize} connections (SERVICE_DATABASE_POOL_SIZE), and the database admits ` +
+            `${row.most} of this role: without a pooler in between, requests beyond them are answered with 503.`,
+        ),
+      ];
 }
 
 /**
