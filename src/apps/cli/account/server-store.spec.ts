@@ -1,4 +1,4 @@
-import { mkdtemp, readdir } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DeviceKey } from '../../../packages/client/crypto/device-key.js';
@@ -36,5 +36,34 @@ describe(ServerStore.name, () => {
     await store.saveDeviceKey(SERVER, await newKey());
     expect(await store.deviceKey(`${SERVER}/under/a/path`)).toBeNull();
     expect(await store.deviceKey('http://gate.example.org')).toBeNull();
+  });
+
+  it.each(['{"server":"garbage"}', '{"server":"file:///etc"}', '{"server":5}', '{}', ''])(
+    'reports a file whose server is damaged: %s',
+    async (text) => {
+      await mkdir(join(home, 'gatehouse'));
+      const path = join(home, 'gatehouse', 'last-server.json');
+      await writeFile(path, text);
+      const store = new ServerStore({ XDG_CONFIG_HOME: home });
+      await expect(store.lastServer()).rejects.toMatchObject({
+        message: `${path} is damaged.`,
+        facts: { code: 'damaged-file', exitCode: 78 },
+      });
+    },
+  );
+
+  it.each([
+    ['cut off', () => '{"kty":"OKP"'],
+    ['of two keys', async () => JSON.stringify({ ...(await newKey()), x: (await newKey()).x })],
+  ])('says that the account of a device key is lost, where the file is %s', async (_name, text) => {
+    const store = new ServerStore({ XDG_CONFIG_HOME: home });
+    await store.saveDeviceKey(SERVER, await newKey());
+    const names = await readdir(home, { recursive: true });
+    const file = names.find((name) => name.endsWith('device-key.json')) ?? '';
+    await writeFile(join(home, file), await text());
+    await expect(store.requireDeviceKey(SERVER)).rejects.toMatchObject({
+      message: `${join(home, file)} is damaged.`,
+      facts: { code: 'damaged-file', exitCode: 78, hint: expect.stringContaining('lost') },
+    });
   });
 });

@@ -7,6 +7,7 @@ import {
   type PinStore,
 } from '../../../packages/client/settings/account-pin.js';
 import type { DeviceKey, DeviceKeyJwk } from '../../../packages/client/crypto/device-key.js';
+import { parseServerUrl } from '../../../packages/client/api/server-url.js';
 import { parseJson } from '../../../common/parse-json.js';
 import { isRecord } from '../../../packages/client/is-record.js';
 import { CliError, EXIT, refusedError } from '../cli-error.js';
@@ -28,6 +29,8 @@ export interface StoredSession {
 
 const DIGEST_LENGTH = 12;
 const SECRET_BYTES = 32;
+const REMOVE = 'Remove it, or restore it from a backup.';
+const KEY_LOST = 'Restore it from a backup; without it this account is lost.';
 
 /** Each server gets its own key, so that two servers cannot link the accounts of one person. */
 export class ServerStore {
@@ -71,18 +74,18 @@ export class ServerStore {
   }
 
   async deviceKey(server: string): Promise<DeviceKeyJwk | null> {
-    const path = join(this.directoryOf(server), 'device-key.json');
-    const stored = await this.read(path);
+    const path = this.keyFile(server);
+    const stored = await this.read(path, KEY_LOST);
     if (stored !== null && !isDeviceKey(stored)) {
-      throw damaged(path, 'Restore it from a backup; without it this account is lost.');
+      throw damaged(path, KEY_LOST);
     }
     return stored;
   }
 
   async saveDeviceKey(server: string, key: DeviceKeyJwk): Promise<DeviceKeyJwk> {
-    const directory = await this.makeDirectory(server);
+    await this.makeDirectory(server);
     await writePrivateFile(join(this.root, 'key-server.json'), toText({ server }));
-    const isNew = await createPrivateFile(join(directory, 'device-key.json'), toText(key));
+    const isNew = await createPrivateFile(this.keyFile(server), toText(key));
     if (!isNew) {
       return (await this.deviceKey(server)) ?? key;
     }
@@ -92,7 +95,7 @@ export class ServerStore {
 
   async removeDeviceKey(server: string): Promise<void> {
     await this.confirmAccount(server);
-    await rm(join(this.directoryOf(server), 'device-key.json'), { force: true });
+    await rm(this.keyFile(server), { force: true });
     await rm(this.keyAccountFile(server), { force: true });
   }
 
@@ -167,7 +170,7 @@ export class ServerStore {
         hint: `For a new account: gatehouse signup --server ${server}\n  For an account that you have: gatehouse key restore --server ${server}`,
       });
     }
-    return (await loadDeviceKey()).fromJwk(stored);
+    return this.openKey(server, stored);
   }
 
   /**
@@ -184,7 +187,7 @@ export class ServerStore {
         `Sign in with it: gatehouse login --server ${server}\n  For a second account, run both commands with another directory in XDG_CONFIG_HOME.`,
       );
     }
-    return (await loadDeviceKey()).fromJwk(stored ?? (await this.createDeviceKey(server)));
+    return this.openKey(server, stored ?? (await this.createDeviceKey(server)));
   }
 
   async awaitsAccount(server: string): Promise<boolean> {
@@ -213,7 +216,8 @@ export class ServerStore {
     await this.makeDirectory(server);
     // Written before the key: a key without this file counts as the key of an account.
     await writePrivateFile(this.awaitingFile(server), '');
-    const key = await (await loadDeviceKey()).generate();
+    const { DeviceKey } = await loadDeviceKey();
+    const key = await DeviceKey.generate();
     return this.saveDeviceKey(server, key.toJwk());
   }
 
@@ -226,6 +230,17 @@ export class ServerStore {
     const session = await this.session(server);
     const pin = session && (await this.pins(server, session.accountId).read());
     return pin?.settings ? (session?.accountId ?? null) : null;
+  }
+
+  private async openKey(server: string, stored: DeviceKeyJwk): Promise<DeviceKey> {
+    const { DeviceKey } = await loadDeviceKey();
+    return DeviceKey.fromJwk(stored).catch(() => {
+      throw damaged(this.keyFile(server), KEY_LOST);
+    });
+  }
+
+  private keyFile(server: string): string {
+    return join(this.directoryOf(server), 'device-key.json');
   }
 
   private keyAccountFile(server: string): string {
@@ -255,11 +270,16 @@ export class ServerStore {
   }
 
   private async readServer(file: string): Promise<string | null> {
-    const server = (await this.read(join(this.root, file)))?.['server'];
-    return typeof server === 'string' ? server : null;
+    const path = join(this.root, file);
+    const stored = await this.read(path);
+    const server = parseServerUrl(String(stored?.['server']));
+    if (stored !== null && server === null) {
+      throw damaged(path, REMOVE);
+    }
+    return server;
   }
 
-  private async read(path: string): Promise<Record<string, unknown> | null> {
+  private async read(path: string, hint = REMOVE): Promise<Record<string, unknown> | null> {
     const text = await readIfExists(path);
     if (text === null) {
       return null;
@@ -268,7 +288,7 @@ export class ServerStore {
     if (isRecord(stored)) {
       return stored;
     }
-    throw damaged(path, 'Remove it, or restore it from a backup.');
+    throw damaged(path, hint);
   }
 }
 
@@ -277,9 +297,8 @@ function digestOf(text: string): string {
 }
 
 /** Loaded on demand: most commands only send the session's token. */
-async function loadDeviceKey() {
-  const { DeviceKey } = await import('../../../packages/client/crypto/device-key.js');
-  return DeviceKey;
+function loadDeviceKey() {
+  return import('../../../packages/client/crypto/device-key.js');
 }
 
 function isDeviceKey(
