@@ -1,5 +1,6 @@
 import { createServer, type Server as HttpServer } from 'node:http';
 import { Server as SocketServer } from 'socket.io';
+import { connectUpdates } from '../../../src/packages/client/updates/connect-updates.js';
 import { listen as bind } from '../../helpers/local-server.js';
 import { closeAll, listen } from './client-listener.js';
 
@@ -93,5 +94,24 @@ describe('connectUpdates, when a server closes or refuses a connection', () => {
     const listener = listen({ serverUrl, token: 't' });
     expect(await listener.next('stopped')).toMatchObject({ status: statusCode, code });
     expect(handshakes).toBe(1);
+  });
+
+  it('calls no handler after a handler closed the connection', async () => {
+    script((live) => live.emit('hello', { ...hello, seq: 7 }));
+    const called: string[] = [];
+    await new Promise<void>((connected) => {
+      const connection = connectUpdates(
+        { serverUrl, token: 't', lastSeq: 3 },
+        {
+          onConnected: () => {
+            called.push('connected');
+            connection.close();
+            connected();
+          },
+          onGap: () => called.push('gap'),
+        },
+      );
+    });
+    expect(called).toEqual(['connected']);
   });
 });

@@ -156,7 +156,7 @@ export class UpdateConnection {
   }
 
   private report(gap: UpdateGap | null): void {
-    if (gap !== null) {
+    if (gap !== null && !this.isClosed) {
       this.handlers.onGap?.(gap);
     }
   }
