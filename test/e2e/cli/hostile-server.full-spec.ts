@@ -133,3 +133,15 @@ describe('an answer that does not fit into memory', () => {
     expect(JSON.parse(stderr)).toMatchObject({ error: { code: 'answer-too-large' } });
   });
 });
+
+it('reports an answer that changes the protocol', async () => {
+  const switching = createServer();
+  switching.on('connection', (socket) =>
+    socket.end('HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: h2c\r\n\r\n'),
+  );
+  const at = `http://127.0.0.1:${await listen(switching)}`;
+  const { code, stderr } = await user.run(['signup', '--json', '--server', at]);
+  await closeServer(switching);
+  expect(code).toBe(4);
+  expect(JSON.parse(stderr)).toMatchObject({ error: { code: 'unreachable' } });
+});
