@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ServerStore, type StoredSession } from '../../../src/apps/cli/account/server-store.js';
 import { drawQr } from '../../../src/apps/cli/account/terminal-qr.js';
+import { thisComputer } from '../../../src/apps/cli/account/this-computer.js';
 import { deviceKeyWords, readDeviceLink } from '../../../src/packages/client/index.js';
 import {
   createCliUser,
@@ -136,7 +137,9 @@ describe('gatehouse login --code', () => {
     );
     const who = await machine.run(['whoami', '--json']);
     expect(JSON.parse(who.stdout)).toMatchObject({ id: accountId, keyMode: 'keyed' });
-    expect((await owner.run(['whoami'])).code).toBe(0);
+    const { stdout: listed } = await owner.run(['devices', '--json']);
+    const named = expect.objectContaining({ client: thisComputer });
+    expect(linesOf(listed)).toEqual([named, named, named]);
     expect(await machine.run(['login', '--json'])).toMatchObject({ code: 0 });
   });
 

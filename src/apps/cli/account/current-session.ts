@@ -4,6 +4,7 @@ import type { CliContext } from '../command.js';
 import { CliError, EXIT, usageError } from '../cli-error.js';
 import { serverFetch } from '../server-fetch.js';
 import { ServerStore, type StoredSession } from './server-store.js';
+import { thisComputer } from './this-computer.js';
 
 /** A server with the token for it, of any account. */
 interface CurrentToken {
@@ -113,7 +114,8 @@ async function waysIn(store: ServerStore, server: string | null): Promise<string
 }
 
 function clientOf(serverUrl: string, token: string): GatehouseClient {
-  return new GatehouseClient({ serverUrl, token, fetch: serverFetch });
+  // A login with the key, as for an approval, begins another session of this computer.
+  return new GatehouseClient({ serverUrl, token, client: thisComputer, fetch: serverFetch });
 }
 
 function tokenOf({ environment }: Pick<CliContext, 'environment'>): string | null {
