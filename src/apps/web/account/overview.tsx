@@ -26,7 +26,7 @@ function Profile({ account: { profile } }: { readonly account: Account }) {
     <section aria-label={overview.details}>
       <div class="profile">
         <span class="initial" aria-hidden="true">
-          {name === null ? <Icon name="person" /> : name.slice(0, 1).toUpperCase()}
+          {name === null ? <Icon name="person" /> : [...name].slice(0, 1).join('').toUpperCase()}
         </span>
         <div>
           <h2>{name ?? overview.unnamed(profile.id.slice(0, 8))}</h2>

@@ -5,7 +5,7 @@ import { t } from '../../i18n/messages.js';
 import { programMessages } from '../../i18n/programs/program-messages.js';
 import { clientFor } from '../../server.js';
 import { Check } from '../../ui/fields.js';
-import { Loading, NoticeLine, useAction, type Notice, type Notify } from '../../ui/notice.js';
+import { Loading, NoticeLine, useAction, type Notice } from '../../ui/notice.js';
 import { savePendingProgram, type PendingProgram, type Session } from '../tab-state.js';
 import type { AccountActions } from '../use-account.js';
 import { placeName, publisherOf } from '../../../../packages/client/programs/program-host.js';
@@ -92,7 +92,7 @@ function useProgramRequest({ id, session, endSession }: Omit<FoundProps, 'close'
     });
   const [isLeaving, setLeaving] = useState(false);
   return {
-    ...{ request, name, refusal, notice, notify, isBusy, isLeaving, load },
+    ...{ request, name, refusal, notice, isBusy, isLeaving, load },
     allow: (shown: ProgramRequest, scopes: readonly string[]) =>
       answer(() => routes.approve(id, shown, scopes)),
     cancel: () => answer(() => routes.deny(id)),
@@ -100,9 +100,8 @@ function useProgramRequest({ id, session, endSession }: Omit<FoundProps, 'close'
 }
 
 function FoundRequest({ close, ...props }: FoundProps) {
-  const { request, name, refusal, notice, notify, isBusy, isLeaving, load, allow, cancel } =
+  const { request, name, refusal, notice, isBusy, isLeaving, load, allow, cancel } =
     useProgramRequest(props);
-  const { session, endSession } = props;
   if (FINAL.includes(refusal)) {
     return <Refused code={refusal} close={close} />;
   }
@@ -123,7 +122,6 @@ function FoundRequest({ close, ...props }: FoundProps) {
         cancel={cancel}
       />
       <NoticeLine notice={notice} />
-      {refusal === 'fresh-login-required' && <SignInAgain {...{ session, endSession, notify }} />}
     </section>
   );
 }
@@ -208,25 +206,4 @@ function isChangeable(
   }
   const isRequired = all.some((one) => chosen.includes(one.id) && one.requires.includes(id));
   return !isRequired && chosen.length > 1;
-}
-
-interface SignInAgainProps extends Pick<FoundProps, 'session' | 'endSession'> {
-  readonly notify: Notify;
-}
-
-function SignInAgain({ session, endSession, notify }: SignInAgainProps) {
-  const { request } = programMessages;
-  const { isBusy, run } = useAction(notify);
-  const signOut = () =>
-    run(async () => {
-      await clientFor(session.token).logOut();
-      endSession({ kind: 'done', text: () => programMessages.request.againHint }, true);
-    });
-  return (
-    <div class="row">
-      <button type="button" disabled={isBusy} onClick={signOut}>
-        {request.again}
-      </button>
-    </div>
-  );
 }

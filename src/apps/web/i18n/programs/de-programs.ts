@@ -18,9 +18,6 @@ export const dePrograms: typeof programMessages = {
     allow: 'Erlauben',
     cancel: 'Abbrechen',
     leaving: 'Sie kehren zum Programm zurück. Danach können Sie diese Seite schließen.',
-    again: 'Erneut anmelden',
-    againHint:
-      'Um ein Programm zu erlauben, müssen Sie sich in den letzten 15 Minuten angemeldet haben.',
     toAccount: 'Zu Ihrem Konto',
     refused: 'Diese Anfrage kann nicht beantwortet werden',
     restart: 'Beginnen Sie im Programm von vorn.',

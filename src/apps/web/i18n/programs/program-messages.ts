@@ -18,8 +18,6 @@ export const programMessages = {
     allow: 'Allow',
     cancel: 'Cancel',
     leaving: 'You are taken back to the program. Afterwards you can close this page.',
-    again: 'Sign in again',
-    againHint: 'To allow a program you need a sign-in of the last 15 minutes.',
     toAccount: 'To your account',
     refused: 'This request cannot be answered',
     restart: 'Start again in the program.',
