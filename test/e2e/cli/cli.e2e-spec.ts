@@ -132,6 +132,7 @@ describe('gatehouse whoami', () => {
     expect(loaded.filter((path) => actions.test(path)).sort()).toEqual([
       'apps/cli/account/current-session.js',
       'apps/cli/account/server-store.js',
+      'apps/cli/account/this-computer.js',
       // These are help and options of several commands, whose code is loaded only when one is run.
       'apps/cli/notify/build-previews.js',
       'apps/cli/operator/with-administration.js',
