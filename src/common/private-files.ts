@@ -160,6 +160,9 @@ async function withTemporaryFile<Result>(
       }
     });
     return await place(temporary);
+  } catch (error) {
+    // Node names no file where the disk is full, and the temporary one elsewhere.
+    throw Object.assign(error as Error, { path });
   } finally {
     await rm(temporary, { force: true });
   }

@@ -25,6 +25,14 @@ describe(ServerStore.name, () => {
     expect(files.filter((path) => path.endsWith('.tmp'))).toEqual([]);
   });
 
+  it('names the file that cannot be written, and no temporary one', async () => {
+    const path = join(home, 'gatehouse', 'last-server.json');
+    await mkdir(path, { recursive: true });
+    const store = new ServerStore({ XDG_CONFIG_HOME: home });
+    const saved = store.saveSession({ server: SERVER, accountId: 'account-1', token: 'a.b.c' });
+    await expect(saved).rejects.toMatchObject({ code: 'EISDIR', path });
+  });
+
   it('ignores a relative XDG_CONFIG_HOME', async () => {
     const store = new ServerStore({ XDG_CONFIG_HOME: 'here', HOME: home });
     await store.saveSession({ server: SERVER, accountId: 'account-1', token: 'a.b.c' });
