@@ -78,8 +78,8 @@ async function send(url: string, init: Init): Promise<{ message: IncomingMessage
         fail(error);
       }
     });
-    // Nothing else reports an answer that changes the protocol (101). After any other, this is too late to count.
-    sent.on('close', () => fail(new Error('The connection was closed without an answer.')));
+    // Nothing else reports an answer that changes the protocol (101). After a whole one, this is too late to count.
+    sent.on('close', () => fail(new Error('The connection was closed before the whole answer.')));
     sent.end(body);
   });
 }
