@@ -1,5 +1,6 @@
 import { call, logIn, refusalOf } from '../../helpers/client.js';
 import { TcpProxy } from '../../helpers/tcp-proxy.js';
+import { linesAfterStart } from '../../helpers/log-lines.js';
 import { waitFor } from '../../helpers/wait.js';
 import { startServer, type Server } from '../../fixtures/programs/server-fixture.js';
 import { runSql, startPostgres } from '../../fixtures/programs/services-fixture.js';
@@ -149,12 +150,4 @@ async function stateOf(server: Server): Promise<unknown> {
 
 function portOf(url: string): number {
   return Number(new URL(url).port);
-}
-
-/** The lines of a server since it was ready, as level and message, without the audit trail. */
-function linesAfterStart(server: Server): string[] {
-  const [, lines = ''] = server.logs().split('The database is ready.');
-  return [...lines.matchAll(/"level":"(\w+)".*?"msg":"([^"]*)"/g)]
-    .filter(([, , message]) => message !== 'audit')
-    .map(([, level, message]) => `${level} ${message}`);
 }

@@ -14,6 +14,7 @@ import { createPostgresStore } from '../../fixtures/programs/store-fixture.js';
 import { startServer, type Server } from '../../fixtures/programs/server-fixture.js';
 import { startPostgres, runSql } from '../../fixtures/programs/services-fixture.js';
 import { TcpProxy } from '../../helpers/tcp-proxy.js';
+import { linesAfterStart } from '../../helpers/log-lines.js';
 import { waitFor } from '../../helpers/wait.js';
 import { hashOf, makeX25519Key } from '../../helpers/device-calls.js';
 
@@ -245,14 +246,6 @@ describe('a database that fails under load (PostgreSQL only: it is killed and st
     }
   });
 });
-
-/** The lines of a server since it was ready, as level and message, without the audit trail. */
-function linesAfterStart(server: Server): string[] {
-  const [, lines = ''] = server.logs().split('The database is ready.');
-  return [...lines.matchAll(/"level":"(\w+)".*?"msg":"([^"]*)"/g)]
-    .filter(([, , message]) => message !== 'audit')
-    .map(([, level, message]) => `${level} ${message}`);
-}
 
 /** Timeouts for a database that hangs may be too short for a slow one. */
 function logInInTime(server: Server): Promise<Login> {
