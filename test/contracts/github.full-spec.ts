@@ -77,6 +77,20 @@ describe(GitHubProvider, () => {
     expect(verdictOf(answer)).toBe('eligible');
   });
 
+  it.each(['a\0b', 'a\ud800', 'a'.repeat(256), '\u202eecila'])(
+    'refuses an answer with the login %j, and reads the next one',
+    async (login) => {
+      const provider = providerWith();
+      const exchange = await logIn(provider);
+      alice.login = login;
+      const { answer } = await recheck(provider, exchange);
+      expect(answer).toEqual({ outcome: 'unknown', reason: 'unexpected_answer' });
+      await expect(logIn(provider)).rejects.toMatchObject({ refusal: 'upstream_error' });
+      alice.login = 'alice';
+      expect(verdictOf((await recheck(provider, exchange)).answer)).toBe('eligible');
+    },
+  );
+
   it('ignores the membership of a person who re-registered a login', async () => {
     const provider = providerWith(BY_APP);
     const exchange = await logIn(provider);

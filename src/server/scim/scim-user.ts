@@ -1,3 +1,4 @@
+import { isIndexable, MAX_INDEXED_BYTES } from '../../common/stored-text.js';
 import type {
   DirectoryEmail,
   DirectoryPerson,
@@ -10,8 +11,6 @@ export const USER_SCHEMA = 'urn:ietf:params:scim:schemas:core:2.0:User';
 /** A JSON object of a request. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-/** An index holds less than 2,704 bytes of a text. */
-const MAX_TEXT_BYTES = 1024;
 const MAX_EMAILS = 50;
 
 export function isObject(value: unknown): value is JsonObject {
@@ -26,11 +25,10 @@ export function attributeOf(body: JsonObject, name: string): unknown {
 
 /** @throws ScimError for a value that no database stores, or that is too long */
 function textOf(value: unknown, name: string): string {
-  const isText = typeof value === 'string' && !value.includes('\0') && !/\p{Cs}/u.test(value);
-  if (!isText || Buffer.byteLength(value) > MAX_TEXT_BYTES) {
+  if (typeof value !== 'string' || !isIndexable(value)) {
     throw new ScimError(
       'invalidValue',
-      `${name} must be a text of at most ${MAX_TEXT_BYTES} bytes.`,
+      `${name} must be a text of at most ${MAX_INDEXED_BYTES} bytes.`,
     );
   }
   return value;

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { call } from '../../helpers/client.js';
 import { connect } from '../../helpers/client-live.js';
 import { type Server } from '../../fixtures/programs/server-fixture.js';
@@ -98,6 +99,14 @@ describe('leaving a required provider', () => {
     fixture.provider.groups.delete(person.sub);
     await fixture.makeDue();
     expect(await live.next('closing')).toMatchObject({ code: 'not-eligible' });
+    expect(await fixture.statusOf(one, person)).toBe(403);
+  });
+
+  it('ends access of a person whose login has become longer than an index holds', async () => {
+    const person = await fixture.person(one);
+    fixture.provider.logins.set(person.sub, randomBytes(4000).toString('base64'));
+    fixture.provider.groups.set(person.sub, ['alumni']);
+    await fixture.recheck(person.sub);
     expect(await fixture.statusOf(one, person)).toBe(403);
   });
 

@@ -28,15 +28,18 @@ const LONGEST_PAUSE_MS = 60 * 60 * 1000;
 
 const ID = v.pipe(v.number(), v.safeInteger(), v.minValue(1), v.transform(String));
 
+/** Logins of people and organisations. GitHub itself allows 39 letters, digits and hyphens. */
+const LOGIN = v.pipe(v.string(), v.regex(/^[\x21-\x7e]{1,255}$/));
+
 const USER = v.object({
   id: ID,
-  login: v.pipe(v.string(), v.nonEmpty()),
+  login: LOGIN,
   /** A time; an Enterprise Server alone reports it. */
   suspended_at: v.optional(v.unknown()),
 });
 
 export const ORGANIZATION = v.pipe(
-  v.object({ id: ID, login: v.pipe(v.string(), v.nonEmpty()) }),
+  v.object({ id: ID, login: LOGIN }),
   v.transform(({ id, login }): GitHubOrganization => ({ id, name: login.toLowerCase() })),
 );
 

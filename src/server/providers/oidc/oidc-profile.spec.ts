@@ -62,6 +62,14 @@ describe(factsOf, () => {
     expect(factsOf({ 'https://acme.example/groups': text }, SETTINGS).groups).toEqual([]);
   });
 
+  it('omits names that no index of the database holds', () => {
+    const [longest, longer] = ['é'.repeat(512), 'é'.repeat(513)];
+    expect(factsOf({ preferred_username: longest, email: longer }, SETTINGS)).toMatchObject({
+      login: longest,
+      email: null,
+    });
+  });
+
   it.each(['\u202emoc.elpmaxe@ecila', 'a\u2066b', '\u200b\u200b', ' ', ''])(
     'omits the name %j, which people take for another or overlook',
     (text) => {

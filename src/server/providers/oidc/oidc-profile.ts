@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { isIndexable, isStorable } from '../../../common/stored-text.js';
 import type { OidcProviderSettings } from '../../config/providers-file/provider-settings.js';
 import type {
   EligibilityFacts,
@@ -112,7 +113,7 @@ function groupsIn(claims: Claims, name: string): readonly string[] | null {
   if (typeof value !== 'string' && !Array.isArray(value)) {
     return null;
   }
-  return [value].flat().filter(isText);
+  return [value].flat().filter(isGroup);
 }
 
 function own(claims: Claims, name: string): unknown {
@@ -123,12 +124,11 @@ function own(claims: Claims, name: string): unknown {
 const NAME = /^(?=.*[\p{L}\p{N}\p{P}\p{S}])[^\u202a-\u202e\u2066-\u2069]*$/su;
 
 function textOf(value: unknown): string | null {
-  return isText(value) && NAME.test(value) ? value : null;
+  return typeof value === 'string' && isIndexable(value) && NAME.test(value) ? value : null;
 }
 
-/** Unpaired surrogates and NUL are valid in JSON but not in databases: the text is absent. */
-function isText(value: unknown): value is string {
-  return typeof value === 'string' && !value.includes('\0') && !/\p{Cs}/u.test(value);
+function isGroup(value: unknown): value is string {
+  return typeof value === 'string' && isStorable(value);
 }
 
 const FIRST_PAGE = '/v1.0/me/transitiveMemberOf?$select=id&$top=999';
