@@ -80,6 +80,9 @@ export class DatabaseConnection extends pg.Client {
   constructor(options?: ClientConfig) {
     super(options);
     this.setTypeParser(TIMESTAMPTZ, toTime);
+    // The driver keeps a connection whose login fails on this side, such as without a password: each try would add one.
+    const { connection } = this;
+    connection.once('error', () => connection.stream.destroy());
   }
 
   /** Pins the settings of the session. @throws ReadOnlyDatabaseError */

@@ -57,8 +57,14 @@ export function isStatementLost(error: unknown): boolean {
   return STATEMENT_LOST.has(sqlState(error) ?? '');
 }
 
-/** Returns the message of a failed connection, with what to do where PgBouncer refused a setting. */
+/** The driver's words for a password that is missing. */
+const NO_PASSWORD = /client password must be a (?:non-empty )?string$/;
+
+/** Returns the message of a failed connection, with what to do where that is not clear from it. */
 export function failureMessage({ message }: Error): string {
+  if (NO_PASSWORD.test(message)) {
+    return 'It asks for a password, and DATABASE_URL has none.';
+  }
   return message.startsWith('unsupported startup parameter')
     ? `${message}. PgBouncer refuses settings in the query of DATABASE_URL: give them to the role (ALTER ROLE … SET), or name them in ignore_startup_parameters.`
     : message;
