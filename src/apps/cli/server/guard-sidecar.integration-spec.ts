@@ -49,6 +49,7 @@ describe(GuardSidecar.name, () => {
     ['?scope=notes:read', '/notes?scope=notes:read', 403, 'program-refused'],
     ['?a=1&scope=notes:read', '/notes?a=1&scope=notes%3Aread', 403, 'program-refused'],
     ['?a?b&scope=notes:read', '/notes?a?b&scope=notes:read', 403, 'program-refused'],
+    ['?scope=notes:read?', '/notes?scope=notes:read?', 403, 'program-refused'],
     ['?scope=notes:write', '/notes?scope=notes:read', 403, 'insufficient-scope'],
     ['?scope=notes:read', '/notes', 200, undefined],
   ])('lets no client choose the scope: %j for %j', async (query, uri, status, code) => {

@@ -55,7 +55,8 @@ export class GuardSidecar {
   }
 
   private async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const [path, query] = (request.url ?? '').split('?');
+    // A query may contain further question marks.
+    const [path, query] = (request.url ?? '').split(/\?(.*)/s);
     // A page in a browser could otherwise read the answers under a name of its own.
     if (!LOOPBACK.test(request.headers.host ?? '')) {
       response.writeHead(403).end();
@@ -121,7 +122,6 @@ export class GuardSidecar {
 
 /** Caddy's `forward_auth` appends the client's query to an address without one: it admits no program. */
 function scopesOfAddress(query: URLSearchParams, { headers }: IncomingMessage): readonly string[] {
-  // A query may contain further question marks.
   const ofClient = String(headers['x-forwarded-uri'] ?? '').replace(/^[^?]*/, '');
   const scopes = query.getAll('scope');
   return isDeepStrictEqual(scopes, new URLSearchParams(ofClient).getAll('scope')) ? [] : scopes;
