@@ -219,7 +219,8 @@ async function runAlone<Result>(
   try {
     await pollUntil(timers, () => takeLock(lock));
     const result = await run();
-    await lock.commitTransaction();
+    // Each migration is committed: where this connection was cut meanwhile, only the lock ended early.
+    await lock.commitTransaction().catch(() => undefined);
     return result;
   } finally {
     await lock.release();
@@ -252,7 +253,9 @@ async function runPending(
       await source.runMigrations({ transaction: 'each' });
       return names;
     } catch (error) {
-      const [name = ''] = await pendingMigrations(source);
+      const [name = ''] = await pendingMigrations(source).catch(() => {
+        throw error;
+      });
       if (!isLockTimeout(error)) {
         throw Object.assign(error as Error, { message: `${name}: ${(error as Error).message}` });
       }

@@ -1,10 +1,12 @@
 import { Client } from 'pg';
 import { DataSource } from 'typeorm';
 import {
+  runSql,
   startPgBouncer,
   type TestDatabase,
 } from '../../../test/fixtures/programs/services-fixture.js';
 import { createEmptyDatabase } from '../../../test/fixtures/programs/store-fixture.js';
+import { waitFor } from '../../../test/helpers/wait.js';
 import { Timers } from '../../common/runtime/timers.js';
 import { resolveSettings } from '../config/resolve-settings.js';
 import { dataSourceOptions, runMigrations } from './data-source.js';
@@ -46,6 +48,53 @@ describe(runMigrations.name, () => {
     await Promise.all([backup.end(), request.end()]);
   });
 
+  describe('that loses connections', () => {
+    const maintenance = process.env['TEST_DATABASE_URL'] ?? null;
+
+    /** Starts a migration, and returns it once it waits for the transaction of a backup. */
+    async function startBlocked() {
+      const { url } = database;
+      await runMigrations({ url }, storage);
+      await revertTo(url, DETAILS);
+      const backup = new Client(url);
+      backup.on('error', () => undefined);
+      await backup.connect();
+      await backup.query('BEGIN');
+      await backup.query('SELECT 1 FROM audit_event LIMIT 1');
+      const ran = runMigrations({ url }, storage);
+      ran.catch(() => undefined);
+      await waitFor('the migration waits for the lock', async () => {
+        // The transaction would see the same activity each time.
+        await backup.query('SELECT pg_stat_clear_snapshot()');
+        const { rowCount } = await backup.query(
+          `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+        );
+        return rowCount === 1;
+      });
+      return { ran, backup };
+    }
+
+    const cut = (where: string): Promise<unknown> =>
+      runSql(
+        maintenance,
+        `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${nameOf(database)}' AND ${where}`,
+      );
+
+    it('reports the loss, and not the failure of what it tries then', async () => {
+      const { ran } = await startBlocked();
+      await runSql(maintenance, `ALTER DATABASE "${nameOf(database)}" ALLOW_CONNECTIONS false`);
+      await cut(`application_name = 'gatehouse'`);
+      await expect(ran).rejects.toThrow('terminating connection due to administrator command');
+    });
+
+    it('succeeds where only the connection with its lock is lost', async () => {
+      const { ran, backup } = await startBlocked();
+      await cut(`query LIKE '%pg_try_advisory%'`);
+      await backup.end();
+      expect(await ran).toContain(DETAILS);
+    });
+  });
+
   it('runs each migration once for three processes behind a pooler in transaction mode', async () => {
     const pooler = await startPgBouncer(database.url);
     const { url } = pooler;
@@ -56,6 +105,8 @@ describe(runMigrations.name, () => {
     await pooler.stop();
   });
 });
+
+const nameOf = ({ url }: TestDatabase): string => new URL(url).pathname.slice(1);
 
 /** Reverts the migrations from `name` on. */
 async function revertTo(url: string, name: string): Promise<void> {
