@@ -2,8 +2,8 @@ import { AppError } from '../../common/errors.js';
 
 /** SQLSTATE classes of temporary failures (PostgreSQL manual, appendix A). */
 const TRANSIENT_CLASSES = new Set(['08', '40', '53', '55', '57', '58', 'XX']);
-/** The schema is older than this program: `gatehouse migrate` has not run yet. */
-const SCHEMA_BEHIND = new Set(['42P01', '42703']);
+/** The schema is older than this program: `gatehouse migrate` has not run yet. Or the role may not use a part of it. */
+const SCHEMA_UNUSABLE = new Set(['42P01', '42703', '42501']);
 const DISK_FULL = '53100';
 const LOCK_TIMEOUT = '55P03';
 const READ_ONLY = '25006';
@@ -102,7 +102,7 @@ export function translateStorageError(error: unknown): unknown {
     // `DatabaseOutageService` logs it, once and not with each request.
     return new AppError('unavailable');
   }
-  const isTransient = TRANSIENT_CLASSES.has(code.slice(0, 2)) || SCHEMA_BEHIND.has(code);
+  const isTransient = TRANSIENT_CLASSES.has(code.slice(0, 2)) || SCHEMA_UNUSABLE.has(code);
   return isTransient ? new AppError('unavailable', {}, { cause: error }) : error;
 }
 

@@ -213,6 +213,26 @@ describe('a database that fails under load (PostgreSQL only: it is killed and st
     }
   });
 
+  it('answers 503 while its role lacks a right on a table', async () => {
+    const url = new URL(store.databaseUrl ?? '');
+    url.username = `gate_${randomUUID().slice(0, 8)}`;
+    const run = (sql: string) => runSql(store.databaseUrl, sql);
+    await run(`CREATE ROLE ${url.username} LOGIN`);
+    await run(`GRANT ALL ON ALL TABLES IN SCHEMA public TO ${url.username}`);
+    const own = await startServer({ store, env: { DATABASE_URL: url.href } });
+    try {
+      await run(`REVOKE INSERT ON login_challenge FROM ${url.username}`);
+      const refused = await call(own, 'POST', '/v1/auth/challenge');
+      expect(refused.status).toBe(503);
+      expectErrorShape(refused);
+      await own.logged(/permission denied for table login_challenge/);
+      await run(`GRANT INSERT ON login_challenge TO ${url.username}`);
+      await logIn(own);
+    } finally {
+      await own.stop();
+    }
+  });
+
   it('keeps the server running when its connection is cut in the middle of a transaction', async () => {
     const { port } = new URL(store.databaseUrl ?? '');
     const proxy = await TcpProxy.start(Number(port));
