@@ -1,4 +1,5 @@
 import { randomInt, randomUUID } from 'node:crypto';
+import { Client } from 'pg';
 import { drawInvitationCode } from '../../../src/core/protocol/invitation-code.js';
 import { createCliUser } from '../../fixtures/programs/cli-fixture.js';
 import {
@@ -78,6 +79,21 @@ describe('an invitation at the command line', () => {
         expect((await user.run(['invite', 'create', ...wrong], env)).code).toBe(2);
       }
     }
+  });
+
+  it('says why the database refuses an act', async () => {
+    const user = await createCliUser();
+    const holder = new Client({ connectionString: store.databaseUrl ?? '' });
+    await holder.connect();
+    await holder.query('BEGIN');
+    await holder.query('LOCK TABLE invitation');
+    const env = { ...INVITED, ...store.env, SERVICE_DATABASE_LOCK_TIMEOUT_MS: '100' };
+    const { code, stderr } = await user.run(['invite', 'create'], env);
+    await holder.end();
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: 'gatehouse: canceling statement due to lock timeout\n',
+    });
   });
 
   it('signs up a new user with an invitation at the command line', async () => {

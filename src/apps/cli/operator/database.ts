@@ -1,3 +1,4 @@
+import { isUnavailable } from '../../../common/errors.js';
 import { Random } from '../../../common/runtime/random.js';
 import { resolveSettings } from '../../../server/config/resolve-settings.js';
 import type { Settings } from '../../../server/config/settings.js';
@@ -95,7 +96,7 @@ export async function withSealed<Result>(
   }
 }
 
-/** @throws CliError `database-unavailable` or `database-in-use` (exit code 4) */
+/** @throws CliError `database-unavailable` or `database-in-use` (exit code 4); the failure of a statement as the database named it */
 export async function withDataSource<Result>(
   address: DatabaseAddress,
   { storage }: Pick<Settings, 'storage'>,
@@ -106,6 +107,9 @@ export async function withDataSource<Result>(
   await mapErrors(source.initialize());
   try {
     return await work(source);
+  } catch (error) {
+    // The words for a request are about a server, and name no cause.
+    throw isUnavailable(error) ? databaseError(source.lastFailure ?? error) : error;
   } finally {
     await source.destroy();
   }
