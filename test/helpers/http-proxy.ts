@@ -40,7 +40,9 @@ export class HttpProxy {
         near.write('HTTP/1.1 200 OK\r\n\r\n');
         far.pipe(near).pipe(far);
       });
-      far.on('error', () => near.destroy());
+      far.on('error', () => undefined);
+      // A tunnel that the far side ends first is not read any more, and would not see the end of the near one.
+      far.on('close', () => near.destroySoon());
       near.on('error', () => far.destroy());
     });
     await listen(proxy.server, options.address);

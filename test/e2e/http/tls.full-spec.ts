@@ -2,19 +2,26 @@ import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
 import { Agent, get } from 'node:https';
-
 import { connect as openSocket } from 'node:net';
 import { join } from 'node:path';
 import { connect as openTls, type TLSSocket } from 'node:tls';
 import { certificateDirectory, TestAuthority } from '../../fixtures/certificates-fixture.js';
+import { createCliUser } from '../../fixtures/programs/cli-fixture.js';
 import { startServer } from '../../fixtures/programs/server-fixture.js';
 import { connect } from '../../helpers/client-live.js';
+import { HttpProxy } from '../../helpers/http-proxy.js';
 import { waitFor } from '../../helpers/wait.js';
 
 const directory = certificateDirectory();
 const authority = TestAuthority.root(directory, 'Acme Servers');
+/** A name that only a proxy can look up. */
+const CORP = 'gatehouse.corp.test';
 const issue = (name: string) =>
-  authority.issue({ subject: `/CN=${name}`, names: ['IP:127.0.0.1'], usage: 'serverAuth' });
+  authority.issue({
+    subject: `/CN=${name}`,
+    names: ['IP:127.0.0.1', `DNS:${CORP}`],
+    usage: 'serverAuth',
+  });
 const [first, second] = [issue('first'), issue('second')];
 const path = (name: string): string => join(directory, name);
 const TLS = { SERVICE_TLS_CERT_PATH: path('tls.crt'), SERVICE_TLS_KEY_PATH: path('tls.key') };
@@ -22,7 +29,10 @@ const trusted = { ca: authority.cert, agent: false } as const;
 
 writeFileSync(TLS.SERVICE_TLS_CERT_PATH, first.cert);
 writeFileSync(TLS.SERVICE_TLS_KEY_PATH, first.key);
-const server = await startServer({ env: TLS, untilReady: false });
+const server = await startServer({
+  env: { ...TLS, SERVICE_LOGIN_ORIGINS: `https://${CORP}` },
+  untilReady: false,
+});
 afterAll(() => server.stop());
 
 describe('the main port with a certificate', () => {
@@ -56,6 +66,24 @@ describe('the main port with a certificate', () => {
     const agent = new Agent({ ca: authority.cert });
     const refused = connect(server, { token: 'wrong' }, { agent });
     await expect(refused).rejects.toMatchObject({ data: { code: 'invalid-token' } });
+  });
+
+  it('serves commands that reach it by a proxy alone, with their live updates', async () => {
+    const proxy = await HttpProxy.start({ hosts: { [CORP]: `127.0.0.1:${server.port}` } });
+    const user = await createCliUser();
+    const env = {
+      ...{ HTTPS_PROXY: proxy.url, NODE_EXTRA_CA_CERTS: authority.certPath },
+      GATEHOUSE_SERVER: `https://${CORP}`,
+    };
+    expect(await user.run(['signup'], env)).toMatchObject({ code: 0 });
+    const watch = user.start(['watch', '--json'], env);
+    await watch.until(() => watch.stderr().includes('Connected'));
+    expect(await user.run(['tokens', 'add', 'one'], env)).toMatchObject({ code: 0 });
+    await watch.until(() => watch.stdout().includes('push-tokens-changed'));
+    watch.child.kill('SIGINT');
+    expect(await watch.exited).toMatchObject({ code: 0 });
+    expect(new Set(proxy.requests)).toEqual(new Set([`${CORP}:443`]));
+    await proxy.close();
   });
 
   it('closes a connection that speaks plain HTTP, without an answer', async () => {

@@ -1,4 +1,8 @@
-import type { UpdateHandlers } from '../../../packages/client/updates/connect-updates.js';
+import type {
+  UpdateHandlers,
+  UpdateOptions,
+} from '../../../packages/client/updates/connect-updates.js';
+import { isProxyConfigured } from '../../../packages/notify/environment.js';
 import { command } from '../command.js';
 import { SERVER } from '../options.js';
 import { formatTime, type Output } from '../output.js';
@@ -13,12 +17,13 @@ export const watch = command({
     const { server: serverUrl, token } = await requireToken(context);
     const { ServerUnreachable } = await import('../../../packages/client/api/problem.js');
     const { connectUpdates } = await import('../../../packages/client/updates/connect-updates.js');
+    const transports = await transportsTo(serverUrl);
     await new Promise<void>((resolve, reject) => {
       const handlers = printing(serverUrl, context.output, (problem) => {
         connection.close();
         reject(problem ?? new ServerUnreachable(serverUrl, 'no connection for updates'));
       });
-      const connection = connectUpdates({ serverUrl, token }, handlers);
+      const connection = connectUpdates({ serverUrl, token, transports }, handlers);
       const end = (): void => {
         connection.close();
         resolve();
@@ -29,6 +34,15 @@ export const watch = command({
     });
   },
 });
+
+/** Socket.IO itself connects directly in Node. To an http address that is right: proxies forward no WebSocket there. */
+async function transportsTo(serverUrl: string): Promise<UpdateOptions['transports']> {
+  if (!serverUrl.startsWith('https:') || !isProxyConfigured()) {
+    return undefined;
+  }
+  const { Fetch, WebSocket } = await import('socket.io-client');
+  return [WebSocket, Fetch];
+}
 
 /** @param fail ends the command: the server refused, or (null) the first attempt got no answer */
 function printing(

@@ -1,4 +1,4 @@
-import { io, type Socket } from 'socket.io-client';
+import { io, type ManagerOptions, type Socket } from 'socket.io-client';
 import { parseJson } from '../../../common/parse-json.js';
 import { isHello, isUpdate, type AccountUpdate } from '../api/api-client-answers.js';
 import { MAX_TIMER_MS } from '../api/api-client-transport.js';
@@ -21,8 +21,11 @@ export type UpdateOptions = UpdateScope & {
    * 0 for a client that reads before it connects: changes in between are then a gap, too.
    */
   readonly lastSeq?: number;
-  /** Default: WebSocket, and polling where a proxy blocks WebSockets. */
-  readonly transports?: readonly ('websocket' | 'polling')[];
+  /**
+   * Default: WebSocket, and polling where a proxy blocks WebSockets. In Node these connect directly; behind a forward proxy
+   * take `WebSocket` and `Fetch` of socket.io-client, which use the dispatcher of undici.
+   */
+  readonly transports?: ManagerOptions['transports'];
 };
 
 export interface UpdateHandlers {
@@ -68,7 +71,7 @@ export function connectUpdates(options: UpdateOptions, handlers: UpdateHandlers)
   const { origin, path } = serverAddressOf(serverUrl);
   const socket: Socket<ServerEvents, ClientEvents> = io(origin, {
     path: `${path}/v1/updates`,
-    transports: [...transports],
+    transports,
     tryAllTransports: true,
     auth,
     // Socket.IO's own reconnection ignores the server's retryAfterSeconds.
