@@ -70,13 +70,18 @@ describe(factsOf, () => {
     });
   });
 
-  it.each(['\u202emoc.elpmaxe@ecila', 'a\u2066b', '\u200b\u200b', ' ', ''])(
-    'omits the name %j, which people take for another or overlook',
-    (text) => {
-      const facts = factsOf({ preferred_username: text, email: text }, SETTINGS);
-      expect(facts).toMatchObject({ login: null, email: null });
-    },
-  );
+  it.each([
+    '\u202emoc.elpmaxe@ecila',
+    'a\u2066b',
+    'a\nKey none',
+    'a\u0085b',
+    '\u200b\u200b',
+    ' ',
+    '',
+  ])('omits the name %j, which people take for another or overlook', (text) => {
+    const facts = factsOf({ preferred_username: text, email: text }, SETTINGS);
+    expect(facts).toMatchObject({ login: null, email: null });
+  });
 
   it.each(['علی\u200cرضا', '🎉', "o'brien"])('keeps the name %j', (text) => {
     expect(factsOf({ preferred_username: text }, SETTINGS).login).toBe(text);

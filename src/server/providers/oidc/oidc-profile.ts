@@ -120,8 +120,8 @@ function own(claims: Claims, name: string): unknown {
   return Object.hasOwn(claims, name) ? claims[name] : undefined;
 }
 
-/** People may choose their name: one that reads backwards could pass as another's, and a blank one be overlooked. */
-const NAME = /^(?=.*[\p{L}\p{N}\p{P}\p{S}])[^\u202a-\u202e\u2066-\u2069]*$/su;
+/** People may choose their name: one that reads backwards or has lines could pass as another's, and a blank one be overlooked. */
+const NAME = /^(?=.*[\p{L}\p{N}\p{P}\p{S}])[^\p{Cc}\u202a-\u202e\u2066-\u2069]*$/u;
 
 function textOf(value: unknown): string | null {
   return typeof value === 'string' && isIndexable(value) && NAME.test(value) ? value : null;
