@@ -1,6 +1,8 @@
 import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
+import { connect } from 'node:net';
 import { delimiter, join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startLocalServer, closeServer, listen } from '../../helpers/local-server.js';
 import { createCliUser, type RunningCli } from '../../fixtures/programs/cli-fixture.js';
@@ -10,7 +12,12 @@ const ON_TERMINAL = '--import=data:text/javascript,process.stderr.isTTY=true';
 
 let named: unknown;
 
-const server = await startLocalServer(() => ({ status: 200, json: { url: named } }));
+let port: number;
+
+const server = await startLocalServer(({ url: { searchParams } }) => {
+  port = Number(searchParams.get('loopbackPort') ?? port);
+  return { status: 200, json: { url: named, token: 'a-token', accountId: 'account-1' } };
+});
 const user = await createCliUser();
 const openers = join(user.home, 'bin');
 const opened = join(user.home, 'opened');
@@ -79,6 +86,20 @@ describe('an address that a server names for the browser', () => {
     }
     expect(await openedLines()).toBe(`${expected.join('\n')}\n`);
   });
+});
+
+it('ends a login in the browser whatever else connects to its port', async () => {
+  named = 'https://id.example/';
+  const cli = user.start(['login', '--provider', 'okta', '--keyless', '--server', server.url]);
+  started.push(cli);
+  await cli.until(() => cli.stderr().includes('Waiting'));
+  const unused = connect(port, '127.0.0.1');
+  const odd = connect(port, '127.0.0.1').end('GET // HTTP/1.1\r\nhost: x\r\n\r\n');
+  expect(await text(odd)).toMatch(/^HTTP\/1.1 404 /);
+  const back = await fetch(`http://127.0.0.1:${port}/oauth/okta?pending=p`);
+  expect(await back.text()).toContain('You can close this page.');
+  expect(await text(unused)).toBe('');
+  expect(await cli.exited).toMatchObject({ code: 0 });
 });
 
 const MIB = Buffer.alloc(1_048_576, ' ');

@@ -176,17 +176,21 @@ const PAGE = `<!doctype html>
 <p>The login continues in the terminal where it began.</p>
 `;
 
+const LOOPBACK = 'http://127.0.0.1';
+
 async function listenForReturn(path: string): Promise<LoopbackReturn> {
   const server = createServer();
   const arrival = new Promise<URLSearchParams>((arrive) => {
     server.on('request', (request, response) => {
-      const url = new URL(request.url ?? '/', 'http://127.0.0.1');
-      if (request.method !== 'GET' || url.pathname !== path) {
+      const { url: target = '/', method } = request;
+      // Any page in the browser can send a target that is no address, such as `//`.
+      const url = URL.canParse(target, LOOPBACK) ? new URL(target, LOOPBACK) : null;
+      if (method !== 'GET' || url?.pathname !== path) {
         answer(response, 404, 'Nothing is here.\n');
         return;
       }
+      response.once('close', () => arrive(url.searchParams));
       answer(response, 200, PAGE);
-      arrive(url.searchParams);
     });
   });
   server.listen(0, '127.0.0.1');
@@ -196,7 +200,8 @@ async function listenForReturn(path: string): Promise<LoopbackReturn> {
     wait: (timeoutMs) => Promise.race([arrival, sleep(timeoutMs, null, { ref: false })]),
     close: () => {
       server.close();
-      server.closeIdleConnections();
+      // Browsers open connections in advance, which would hold the command for a minute.
+      server.closeAllConnections();
     },
   };
 }
