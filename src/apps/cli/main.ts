@@ -89,7 +89,9 @@ async function report(error: unknown): Promise<number> {
   let failure = toFailure(error, { isTokenGiven, server });
   if (isRefusalOfPerson(failure)) {
     const { explainRefusal } = await import('./refusal.js');
-    failure = await explainRefusal(failure, { environment, options: { server } });
+    const explained = explainRefusal(failure, { environment, options: { server } });
+    // A server that describes itself in another form must not hide its refusal.
+    failure = await explained.catch(() => failure);
   }
   new Output(streams, args.includes('--json')).failure(failure);
   return failure.exitCode;

@@ -102,6 +102,22 @@ describe('gatehouse, refused by a server', () => {
     expect((await logInAt(webUrl)).code).toBe(1);
   });
 
+  it.each([{ support: 5 }, { support: null }])(
+    'reports the refusal of a server that describes itself as %j',
+    async (about) => {
+      const methods = [{ method: 'key_challenge', action: 'login', mode: 'keyed' }];
+      const capabilities = { auth: { methods }, server: about };
+      answer = ({ url = '' }, response) => {
+        const isRefused = url !== '/v1/features';
+        const refusal = { statusCode: 403, code: 'signup-disabled', message: 'No.' };
+        response.statusCode = isRefused ? 403 : 200;
+        response.end(JSON.stringify(isRefused ? refusal : { capabilities }));
+      };
+      const { code, error } = await failure(['signup', '--server', webUrl]);
+      expect([code, error['code']]).toEqual([1, 'signup-disabled']);
+    },
+  );
+
   it('follows no redirect, and prints its target without escape sequences', async () => {
     answering(301, '', { location: 'https://gate.example.org/\u009b31m' });
     const { code, stderr } = await logInAt(webUrl);
