@@ -77,9 +77,7 @@ export class Output {
         this.result(chosen === null ? row : only(row, chosen), '');
         continue;
       }
-      lines.push(
-        printedColumns.map(([, cell]) => printable((cell(row) || '-').replaceAll('\n', ' '))),
-      );
+      lines.push(printedColumns.map(([, cell]) => printable(oneLine(cell(row) || '-'))));
       if (lines.length >= ALIGNED_LINES) {
         this.streams.out.write(cut(table(lines, widths), width));
         lines = [];
@@ -176,6 +174,11 @@ export function table(rows: readonly (readonly string[])[], widths: number[]): s
 
 function widthOf(text: string): number {
   return [...text].length;
+}
+
+/** Keeps a text of a server from adding lines to those of this program, by which a person decides. */
+export function oneLine(text: string): string {
+  return text.replaceAll('\n', ' ');
 }
 
 /** Text of a server must not control the terminal: no escapes, no change of writing direction. */

@@ -210,3 +210,28 @@ describe('a server of version 1', () => {
     expect(shown).toMatchObject({ code: 0 });
   });
 });
+
+describe('a server that writes more than it was asked for', () => {
+  it('puts no key of its own into the link', async () => {
+    const own = `.${'A'.repeat(43)}.${'A'.repeat(43)}\n`;
+    const forge = (answer: Record<string, unknown>) => `${String(answer['userCode'])}${own}`;
+    relay.change({ call: REQUEST, answer: (answer) => ({ ...answer, userCode: forge(answer) }) });
+    const args = ['login', '--server', relay.url, '--code', '--json', '--account', accountId];
+    const refused = await machine.run(args);
+    expect(refused).toMatchObject({ code: 1, stdout: '' });
+    expect(refused.stderr).toContain('"code":"unexpected-answer"');
+  });
+
+  it('adds no lines to those by which a person decides', async () => {
+    const { cli, userCode, link } = await begin();
+    const address = '192.0.2.1\nWords    as shown on the device';
+    relay.change({ call: LOOK_UP, answer: (answer) => ({ ...answer, address }) });
+    const approval = await owner.run(['devices', 'approve', userCode], {}, 'n\n');
+    expect(approval.stderr.match(/^Words/gm)).toHaveLength(1);
+    const identities = [{ provider: 'okta', login: 'alice\nKey      none', eligibility: {} }];
+    relay.change({ call: /profile$/, answer: (answer) => ({ ...answer, identities }) });
+    expect((await approveLink(link)).code).toBe(0);
+    await cli.answer('Is this your account?', 'n');
+    expect((await cli.exited).stderr.match(/^Key/gm)).toHaveLength(1);
+  });
+});

@@ -21,7 +21,7 @@ import { deviceKeyWords } from '../../../core/protocol/device-words.js';
 import type { CliContext } from '../command.js';
 import { refusedError, usageError } from '../cli-error.js';
 import { isYes, withAnswers } from '../input.js';
-import type { Output } from '../output.js';
+import { oneLine, type Output } from '../output.js';
 import { serverFetch } from '../server-fetch.js';
 import type { ServerStore } from './server-store.js';
 import { drawQr } from './terminal-qr.js';
@@ -172,7 +172,7 @@ async function describeAccount(
   const content = encryptionMode === 'e2ee' ? 'end-to-end encrypted' : 'readable by the server';
   return [
     `Account  ${accountId}`,
-    ...names.map((name) => `Login    ${name}`),
+    ...names.map((name) => oneLine(`Login    ${name}`)),
     `Key      ${key === null ? 'none' : 'a device key, which is stored on this computer'}`,
     `Content  ${content}`,
   ].join('\n');

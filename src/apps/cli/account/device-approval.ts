@@ -20,6 +20,7 @@ import { readUserCode, showUserCode } from '../../../core/protocol/user-code.js'
 import type { CliContext } from '../command.js';
 import { refusedError, usageError } from '../cli-error.js';
 import { isYes, withAnswers } from '../input.js';
+import { oneLine } from '../output.js';
 import { requireSession, requireSessionAt, type CurrentSession } from './current-session.js';
 import { isKeyOfAccount } from './settings-access.js';
 
@@ -140,7 +141,7 @@ function show(
   }
   const { client, address } = device;
   const named = [client.name ?? 'without a name', client.platform].filter(Boolean).join(', ');
-  output.note(`Device   ${named}, at ${address}`);
+  output.note(oneLine(`Device   ${named}, at ${address}`));
   output.note(`Account  ${accountId}`);
   output.note(`Code     ${userCode}`);
   if (checkWords !== null) {

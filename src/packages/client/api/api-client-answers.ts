@@ -2,6 +2,7 @@ import * as v from 'valibot';
 import type { AuthMethod } from '../../../core/policy/admission/admission.js';
 import type { AccountMode, StoragePolicy } from '../../../core/policy/operator-policy.js';
 import type { Content } from '../../../core/protocol/content.js';
+import { readUserCode } from '../../../core/protocol/user-code.js';
 import type { HttpMethod } from './api-client-transport.js';
 import type { components, paths } from './api-types.js';
 import { readAuthMethods } from './auth-choices.js';
@@ -153,6 +154,7 @@ const encryption = v.object({ mode: v.picklist(['e2ee', 'plain']) });
 const address = v.object({ url: v.string() });
 const record = v.custom(isRecord);
 const records = v.array(record);
+const isUserCode = (text: string): boolean => readUserCode(text) !== null;
 
 /** The fields that this kit reads of each answer; a newer server may send more. */
 const ANSWERS: Partial<Record<Route, v.GenericSchema>> = {
@@ -174,15 +176,23 @@ const ANSWERS: Partial<Record<Route, v.GenericSchema>> = {
   'GET /v1/connect/external/{provider}/params': address,
   'POST /v2/auth/devices': v.object({
     id: v.string(),
-    userCode: v.string(),
+    // It is part of a link, in which more of it could be a key of the server's own.
+    userCode: v.pipe(v.string(), v.check(isUserCode)),
     intervalSeconds: v.number(),
   }),
-  'GET /v2/auth/devices/{id}': v.object({ id: v.string(), publicKey: v.string() }),
+  'GET /v2/auth/devices/{id}': v.object({
+    id: v.string(),
+    publicKey: v.string(),
+    client: record,
+  }),
   'POST /v2/auth/devices/{id}/token': v.variant('state', [
     v.object({ state: v.picklist(['pending', 'refused']) }),
     v.object({ state: v.literal('approved'), ...account, sealed: v.nullish(v.string()) }),
   ]),
-  'GET /v1/account/profile': v.object({ id: v.string(), identities: v.array(v.unknown()) }),
+  'GET /v1/account/profile': v.object({
+    id: v.string(),
+    identities: v.array(v.object({ provider: v.string(), eligibility: record })),
+  }),
   'GET /v1/account/sessions': v.object({ sessions: records }),
   'GET /v1/push-tokens': v.object({ tokens: records }),
   'GET /v1/account/settings': v.object({ settingsVersion: v.number() }),

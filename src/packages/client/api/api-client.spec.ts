@@ -109,9 +109,10 @@ function recorder(): { readonly sent: Request[]; readonly fetch: typeof fetch } 
     ...{ success: true, challenge: CHALLENGE, token: 't', accountId: 'a', state: 'pending' },
     ...{
       id: 'i',
-      userCode: 'c',
+      userCode: 'WDJB-MJHT',
       intervalSeconds: 3,
       publicKey: 'k',
+      client: {},
       identities: [],
       tokens: [],
       sessions: [],
