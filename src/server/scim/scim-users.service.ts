@@ -48,10 +48,9 @@ export class ScimUsersService {
       if (after === null) {
         throw nameIsTaken();
       }
-      return {
-        person: after,
-        ...(await this.changes.apply(tx, rules, { before: null, after, now })),
-      };
+      const applied = await this.changes.apply(tx, rules, { before: null, after, now });
+      await this.people.noteActive(tx, rules, after, now);
+      return { person: after, ...applied };
     });
     this.report(provider, person.id, problems);
     if (effect !== null) {
@@ -140,6 +139,7 @@ export class ScimUsersService {
       const { person, problems } = changed(before);
       const after = await this.people.update(tx, before, person, now);
       const applied = await this.changes.apply(tx, rules, { before, after, now });
+      await this.people.noteActive(tx, rules, after, now);
       return { after, problems, ...applied };
     });
   }

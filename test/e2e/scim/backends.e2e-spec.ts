@@ -2,16 +2,21 @@ import { randomUUID } from 'node:crypto';
 import { decodeJwt } from 'jose';
 import { endedIn, EventStreamFixture } from '../../fixtures/event-stream-fixture.js';
 import { OffboardingFixture } from '../../fixtures/offboarding-fixture.js';
+import { PROGRAM_ENV, PROGRAMS, programTokens } from '../../fixtures/programs-fixture.js';
 import { backends, backendToken, exchange } from '../../fixtures/resource-server-fixture.js';
 import { ScimFixture } from '../../fixtures/scim-fixture.js';
 import { refusalOf } from '../../helpers/client.js';
 
-const setup = backends([{ id: 'relay', requireProviders: ['people'] }]);
+const setup = backends([
+  { id: 'relay', requireProviders: ['people'] },
+  { id: 'notes', requireProviders: ['people'], programs: PROGRAMS },
+]);
 
 const fixture = await OffboardingFixture.open();
 const scim = new ScimFixture(fixture);
 const env = {
   ...setup.env,
+  ...PROGRAM_ENV,
   AUTH_PROVIDERS_CONFIG_JSON: scim.providers(),
   AUTH_REQUIRED_LOGIN_PROVIDERS: '',
 };
@@ -48,5 +53,37 @@ describe('a backend that requires the provider of a directory', () => {
     });
     const sid = String(decodeJwt(token)['sid']);
     expect(endedIn(await stream.at(restarted).until(sid))).toContain(sid);
+  });
+});
+
+describe('a required directory', () => {
+  let own: OffboardingFixture;
+
+  beforeAll(async () => {
+    own = await OffboardingFixture.open();
+  });
+  afterAll(() => own.close());
+
+  it('ends the sessions at backends of everyone else with its first active person', async () => {
+    const directory = new ScimFixture(own);
+    const required = { AUTH_PROVIDERS_CONFIG_JSON: directory.providers({ required: true }) };
+    const gate = await own.start({ ...env, ...required });
+    const { token } = await own.person(gate);
+    const relay = await EventStreamFixture.open(gate, setup, 'relay');
+    const notes = await EventStreamFixture.open(gate, setup, 'notes');
+    const issued = [
+      await backendToken(gate, token, 'relay'),
+      (await programTokens(gate, token)).access,
+    ];
+    const sids = issued.map((one) => decodeJwt(one)['sid'] as string);
+
+    await directory.add(gate, { userName: randomUUID(), active: false });
+    expect((await exchange(gate, token, 'relay')).status).toBe(200);
+    await directory.add(gate, { userName: randomUUID() });
+    const ended: string[] = [];
+    await own.until('both ended', async () => {
+      ended.push(...endedIn(await relay.take()), ...endedIn(await notes.take()));
+      return sids.every((sid) => ended.includes(sid));
+    });
   });
 });

@@ -89,9 +89,6 @@ export class DirectoryPersonRepository {
        ON CONFLICT DO NOTHING RETURNING ${COLUMNS}`,
       [this.random.uuid(), provider, ...valuesOf(person), now],
     );
-    if (inserted !== undefined) {
-      await noteActive(tx, inserted, now);
-    }
     return inserted ?? null;
   }
 
@@ -126,8 +123,26 @@ export class DirectoryPersonRepository {
       .catch((error: unknown) => {
         throw isOfNameKey(error) ? new UserNameTakenError() : error;
       });
-    await noteActive(tx, updated as DirectoryPerson, now);
     return updated as DirectoryPerson;
+  }
+
+  /**
+   * Remembers that the directory has shown an active person. With the first one a required directory
+   * begins to refuse everyone it does not show, so sessions at backends are judged again. It locks the
+   * accounts: call it last.
+   */
+  async noteActive(
+    tx: Transaction,
+    { required }: Pick<DirectoryRules, 'required'>,
+    { provider, isActive }: DirectoryPerson,
+    now: Date,
+  ): Promise<void> {
+    if (isActive && (await tx.query(FIRST_ACTIVE, [provider, now])).length > 0 && required) {
+      // An exchange holds its account while it judges.
+      await tx.query(HOLD_PEOPLE, [provider]);
+      await tx.query(judgeAgain('resource_session'), [provider]);
+      await tx.query(judgeAgain('program_grant'), [provider]);
+    }
   }
 
   async remove(tx: Transaction, { id }: DirectoryPerson): Promise<void> {
@@ -249,20 +264,17 @@ const COUNTS = `
     (SELECT count(*)::int FROM "identity" WHERE "provider" = $1) AS "identities"
   FROM "directory_person" WHERE "provider" = $1 AND "deleted_at" IS NULL`;
 
-/** Remembers that the directory has shown an active person. */
-async function noteActive(
-  tx: Transaction,
-  { provider, isActive }: DirectoryPerson,
-  now: Date,
-): Promise<void> {
-  if (isActive) {
-    await tx.query(
-      `INSERT INTO "directory" ("provider", "first_active_at") VALUES ($1, $2)
-       ON CONFLICT DO NOTHING`,
-      [provider, now],
-    );
-  }
-}
+const FIRST_ACTIVE = `
+  INSERT INTO "directory" ("provider", "first_active_at") VALUES ($1, $2)
+  ON CONFLICT DO NOTHING RETURNING 1`;
+
+const PEOPLE = `SELECT "account_id" FROM "identity" WHERE "provider" = $1`;
+
+const HOLD_PEOPLE = `
+  SELECT FROM "account" WHERE "id" IN (${PEOPLE}) ORDER BY "id" FOR NO KEY UPDATE`;
+
+const judgeAgain = (table: 'resource_session' | 'program_grant'): string =>
+  `UPDATE "${table}" SET "judge_at" = now() WHERE "account_id" IN (${PEOPLE})`;
 
 function isOfNameKey(error: unknown): boolean {
   const cause: unknown = error instanceof QueryFailedError ? error.driverError : error;
