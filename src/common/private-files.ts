@@ -41,8 +41,11 @@ export async function makePrivateDirectory(path: string): Promise<void> {
   await chmod(path, OWNER_ONLY_DIRECTORY);
 }
 
-/** Node's own `recursive` never ends where nothing can be made, as in /proc or below an automounter. */
-async function makeDirectory(path: string): Promise<void> {
+/**
+ * Makes the directory, mode 0700, and those above it, where they are missing. Node's own `recursive` never ends where
+ * nothing can be made, as in /proc or below an automounter, and reports a read-only file system as a missing directory.
+ */
+export async function makeDirectory(path: string): Promise<void> {
   const parent = dirname(path);
   const make = async () => (await mkdir(path, OWNER_ONLY_DIRECTORY), true);
   try {

@@ -20,6 +20,10 @@ describe(openDataDirectory.name, () => {
     await directory.release();
   });
 
+  it('ends where no directory can be made, as in /proc', async () => {
+    await expect(openDataDirectory('/proc/gatehouse/data')).rejects.toThrow('mkdir');
+  });
+
   it('refuses a second claim, naming the holder, until the first is released', async () => {
     const directory = await openDataDirectory(dataDir);
     await expect(openDataDirectory(dataDir)).rejects.toThrow(DataDirectoryInUseError);

@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, statSync } from 'node:fs';
-import { mkdir, mkdtemp, readdir, rm, symlink, unlink } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, symlink, unlink } from 'node:fs/promises';
 import { connect, createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { makeDirectory } from '../../../common/private-files.js';
 
 const CLAIM = /^lock-[0-9a-f]{12,24}\.sock$/;
 const ATTEMPTS = 200;
@@ -51,7 +52,7 @@ export function foreignOwner(dataDir: string): number | null {
  */
 export async function openDataDirectory(dataDir: string): Promise<DataDirectory> {
   const path = resolve(dataDir);
-  await mkdir(path, { recursive: true, mode: 0o700 });
+  await makeDirectory(path);
   const aliasDir = await mkdtemp(join(tmpdir(), 'gh-'));
   // Socket paths are limited to about 107 bytes; the directory may be deeper than that.
   const alias = join(aliasDir, 'd');

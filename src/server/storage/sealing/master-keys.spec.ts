@@ -59,6 +59,13 @@ describe(loadMasterSecret.name, () => {
     },
   );
 
+  it('names a directory that cannot be made, as in /proc', async () => {
+    const directory = '/proc/gatehouse/data';
+    await expect(loadMasterSecret(directory, random)).rejects.toThrow(
+      `The directory ${directory} cannot be used`,
+    );
+  });
+
   it.each([0o640, 0o604, 0o660])('refuses mode %o and names the correction', async (mode) => {
     await loadMasterSecret(dataDir, random);
     const path = join(dataDir, 'master-secret');

@@ -1,7 +1,12 @@
 import { createHash, hkdfSync } from 'node:crypto';
-import { mkdir, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { createPrivateFile, ifExists, syncDirectory } from '../../../common/private-files.js';
+import {
+  createPrivateFile,
+  ifExists,
+  makeDirectory,
+  syncDirectory,
+} from '../../../common/private-files.js';
 import type { Random } from '../../../common/runtime/random.js';
 import { ConfigurationError } from '../../config/environment/configuration-error.js';
 import { readSecret as readSecretFile } from '../../config/environment/small-file.js';
@@ -105,11 +110,11 @@ export async function loadMasterSecret(dataDir: string, random: Random): Promise
 }
 
 /** Failures that last until the operator gives another directory, or rights to it. */
-const UNUSABLE: readonly string[] = ['EACCES', 'EPERM', 'EROFS', 'EEXIST', 'ENOTDIR'];
+const UNUSABLE: readonly string[] = ['EACCES', 'EPERM', 'EROFS', 'EEXIST', 'ENOENT', 'ENOTDIR'];
 
 async function secretIn(directory: string, random: Random): Promise<string> {
   const path = masterSecretPath(directory);
-  await mkdir(directory, { recursive: true, mode: 0o700 });
+  await makeDirectory(directory);
   const existing = await readSecret(path);
   if (existing !== null) {
     return existing;
