@@ -49,6 +49,13 @@ describe(Transport.name, () => {
     expect(retryAfterSeconds * 1000).toBeLessThan(2 ** 31);
   });
 
+  it('names no code where an answer that is not HTTP has none', async () => {
+    const cause = Object.assign(new Error('Expected HTTP/'), { code: undefined });
+    const failing = () => Promise.reject(new TypeError('fetch failed', { cause }));
+    const call = new GatehouseClient({ serverUrl: SERVER, fetch: failing }).features();
+    await expect(call).rejects.toThrow(`Cannot reach ${SERVER}: the connection failed.`);
+  });
+
   it('does not take the key for the ID of an account whose profile is unavailable', async () => {
     const answer: typeof fetch = (url) =>
       Promise.resolve(

@@ -203,7 +203,7 @@ const REASONS: Readonly<Record<string, string>> = {
 
 function reasonOf(error: unknown): string {
   const cause = error instanceof Error ? (error.cause ?? error) : error;
-  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
+  const code = cause instanceof Error && 'code' in cause ? String(cause.code ?? '') : '';
   return (
     REASONS[code] ?? (code === '' ? 'the connection failed' : `the connection failed (${code})`)
   );
