@@ -250,6 +250,22 @@ describe('OpenID Connect conformance', () => {
     expect(subject.saved).toEqual([op.refreshTokens[0]]);
   });
 
+  it.each<[string, string, string, object]>([
+    ['the login', 'alice', 'preferred_username', { reason: 'no_claims' }],
+    ['the address', 'alice@acme.example', 'email', { reason: 'no_claims' }],
+    ['the login', 'sub:person-1', 'preferred_username', { outcome: 'profile' }],
+    ['the login', 'alice@acme.example', 'preferred_username', { outcome: 'profile' }],
+  ])(
+    'without an ID token and %s, judges the allowlist %s by what is there',
+    async (_name, entry, absent, expected) => {
+      op.person = { ...op.person, email_verified: true };
+      const allow = { usersAllowlist: [entry], emailDomains: [], groupsAny: [], groupsAll: [] };
+      const breakage = { tokenAnswer: without('id_token'), userInfo: without(absent) };
+      const { outcome } = await refreshed(breakage, { allow });
+      expect(outcome).toMatchObject(expected);
+    },
+  );
+
   it('reports a failure to save the new refresh token', async () => {
     const provider = providerFor();
     const { credentials } = (await logIn(provider)) as Exchange;

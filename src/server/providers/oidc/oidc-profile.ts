@@ -1,9 +1,11 @@
 import * as v from 'valibot';
 import { isIndexable, isStorable } from '../../../common/stored-text.js';
 import type { OidcProviderSettings } from '../../config/providers-file/provider-settings.js';
-import type {
-  EligibilityFacts,
-  EligibilityRules,
+import {
+  judgeEligibility,
+  readUserEntry,
+  type EligibilityFacts,
+  type EligibilityRules,
 } from '../../../core/policy/eligibility/eligibility.js';
 import { believesEmail } from '../../../core/policy/eligibility/provider-rules.js';
 import { readJson, UpstreamError, type UpstreamHttp } from '../http/upstream-http.js';
@@ -43,7 +45,8 @@ export class OidcProfiles {
         facts: { ...facts, groups: await directoryGroups(this.directory, subject) },
       };
     }
-    const { groupsAny, groupsAll, emailDomains } = this.rules();
+    const rules = this.rules();
+    const { groupsAny, groupsAll, emailDomains } = rules;
     const needsGroups = facts.groups === null && groupsAny.length + groupsAll.length > 0;
     if (needsGroups && this.entraGroups !== null) {
       const groups = await this.entraGroups.of(tokens.accessToken, signal);
@@ -51,7 +54,8 @@ export class OidcProfiles {
     }
     const needsEmail = facts.email === null && emailDomains.length > 0;
     const isComplete = tokens.claims !== null || this.settings.fetchUserInfo;
-    return !isComplete && (needsGroups || needsEmail) ? null : { subject, facts };
+    const needsMore = needsGroups || needsEmail || needsName(rules, { subject, facts });
+    return !isComplete && needsMore ? null : { subject, facts };
   }
 
   private async claimsOf(
@@ -65,6 +69,23 @@ export class OidcProfiles {
     const userInfo = await this.client.userInfo(accessToken, subject, signal);
     return userInfo === null ? claims : mergeClaims(claims ?? {}, userInfo);
   }
+}
+
+/** Returns true if the person is in no entry of the allowlist, but one is about a claim that is absent. */
+function needsName(rules: EligibilityRules, person: ProviderProfile): boolean {
+  const verdict = judgeEligibility(rules, person);
+  const { login, email } = person.facts;
+  const absent = {
+    subject: false,
+    login: login === null,
+    name: login === null,
+    email: email === null,
+  };
+  return (
+    verdict.status === 'ineligible' &&
+    verdict.reason === 'user_not_allowed' &&
+    rules.users.some((entry) => absent[readUserEntry(entry).kind])
+  );
 }
 
 /** @returns [] for a person who is absent from the directory; null = not of this organization */
