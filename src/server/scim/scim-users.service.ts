@@ -3,7 +3,8 @@ import { Clock } from '../../common/runtime/clock.js';
 import { orRefuse } from '../../common/errors.js';
 import { httpConfig, type HttpSettings } from '../config/http.config.js';
 import type { DirectoryRules } from '../../core/policy/eligibility/provider-rules.js';
-import { DatabaseService } from '../storage/database.service.js';
+import { DatabaseService, type Transaction } from '../storage/database.service.js';
+import type { PersonChange } from '../storage/repositories/directory/directory-names.js';
 import {
   DirectoryPersonRepository,
   UserNameTakenError,
@@ -48,8 +49,7 @@ export class ScimUsersService {
       if (after === null) {
         throw nameIsTaken();
       }
-      const applied = await this.changes.apply(tx, rules, { before: null, after, now });
-      await this.people.noteActive(tx, rules, after, now);
+      const applied = await this.apply(tx, rules, { before: null, after, now });
       return { person: after, ...applied };
     });
     this.report(provider, person.id, problems);
@@ -138,10 +138,22 @@ export class ScimUsersService {
       const before = orRefuse(await this.people.lock(tx, provider, id), 'not-found');
       const { person, problems } = changed(before);
       const after = await this.people.update(tx, before, person, now);
-      const applied = await this.changes.apply(tx, rules, { before, after, now });
-      await this.people.noteActive(tx, rules, after, now);
+      const applied = await this.apply(tx, rules, { before, after, now });
       return { after, problems, ...applied };
     });
+  }
+
+  private async apply(
+    tx: Transaction,
+    rules: DirectoryRules,
+    change: PersonChange & { readonly after: DirectoryPerson; readonly now: Date },
+  ) {
+    const isFirst = await this.people.noteActive(tx, change.after, change.now);
+    const applied = await this.changes.apply(tx, rules, change);
+    if (isFirst && rules.required) {
+      await this.people.judgeAllAgain(tx, change.after.provider);
+    }
+    return applied;
   }
 
   /** A deactivation may have attributes that cannot be used: the directory is answered as if it had none. */

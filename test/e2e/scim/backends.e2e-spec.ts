@@ -64,7 +64,7 @@ describe('a required directory', () => {
   });
   afterAll(() => own.close());
 
-  it('ends the sessions at backends of everyone else with its first active person', async () => {
+  it('ends the sessions at backends of everyone else with its first active people', async () => {
     const directory = new ScimFixture(own);
     const required = { AUTH_PROVIDERS_CONFIG_JSON: directory.providers({ required: true }) };
     const gate = await own.start({ ...env, ...required });
@@ -77,9 +77,16 @@ describe('a required directory', () => {
     ];
     const sids = issued.map((one) => decodeJwt(one)['sid'] as string);
 
-    await directory.add(gate, { userName: randomUUID(), active: false });
+    const ids: string[] = [];
+    for (let index = 0; index < 6; index += 1) {
+      const { sub: externalId } = await own.person(gate);
+      const person = { userName: randomUUID(), externalId, active: false };
+      ids.push(await directory.add(gate, person));
+    }
     expect((await exchange(gate, token, 'relay')).status).toBe(200);
-    await directory.add(gate, { userName: randomUUID() });
+    const active = [{ op: 'replace', value: { active: true } }];
+    const answers = await Promise.all(ids.map((id) => directory.patch(gate, id, active)));
+    expect(answers.map(({ status }) => status)).toEqual(ids.map(() => 200));
     const ended: string[] = [];
     await own.until('both ended', async () => {
       ended.push(...endedIn(await relay.take()), ...endedIn(await notes.take()));

@@ -127,22 +127,27 @@ export class DirectoryPersonRepository {
   }
 
   /**
-   * Remembers that the directory has shown an active person. With the first one a required directory
-   * begins to refuse everyone it does not show, so sessions at backends are judged again. It locks the
-   * accounts: call it last.
+   * Remembers that the directory has shown an active person. Another first one waits: call it before
+   * other locks are taken than that of the person.
+   * @returns true if it is the first one
    */
   async noteActive(
     tx: Transaction,
-    { required }: Pick<DirectoryRules, 'required'>,
     { provider, isActive }: DirectoryPerson,
     now: Date,
-  ): Promise<void> {
-    if (isActive && (await tx.query(FIRST_ACTIVE, [provider, now])).length > 0 && required) {
-      // An exchange holds its account while it judges.
-      await tx.query(HOLD_PEOPLE, [provider]);
-      await tx.query(judgeAgain('resource_session'), [provider]);
-      await tx.query(judgeAgain('program_grant'), [provider]);
-    }
+  ): Promise<boolean> {
+    const noted = isActive ? await tx.query(FIRST_ACTIVE, [provider, now]) : [];
+    return noted.length > 0;
+  }
+
+  /**
+   * Has sessions at backends judged again, as a required directory refuses those it does not show from
+   * its first active person on. An exchange holds its account while it judges: it is waited for.
+   */
+  async judgeAllAgain(tx: Transaction, provider: string): Promise<void> {
+    await tx.query(HOLD_PEOPLE, [provider]);
+    await tx.query(judgeAgain('resource_session'), [provider]);
+    await tx.query(judgeAgain('program_grant'), [provider]);
   }
 
   async remove(tx: Transaction, { id }: DirectoryPerson): Promise<void> {
