@@ -19,6 +19,7 @@ import {
 import { AppError } from '../common/errors.js';
 import { acceptsPrograms } from '../core/policy/programs/programs.js';
 import { JsonLogger } from './logging/json-logger.js';
+import { standardOutput } from './logging/standard-output.js';
 import { terminalLines } from './logging/terminal-lines.js';
 import { applyRequestRules, BODY_LIMIT_BYTES, routedUrl } from './http/request-rules.js';
 import { RequestValidationPipe } from './http/request-validation.pipe.js';
@@ -69,9 +70,8 @@ export async function createApp(settings: Settings): Promise<NestFastifyApplicat
 
 /** JSON for programs that collect logs, and lines for people on a terminal. */
 function loggerOf(level: string): JsonLogger {
-  return process.stdout.isTTY
-    ? new JsonLogger(level, terminalLines(process.stdout))
-    : new JsonLogger(level);
+  const { stdout } = process;
+  return new JsonLogger(level, stdout.isTTY ? terminalLines(stdout) : standardOutput());
 }
 
 /** The HTTP server: its limits, the headers of every answer and the rules for every body. */

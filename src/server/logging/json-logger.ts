@@ -38,7 +38,7 @@ export class JsonLogger implements LoggerService {
   readonly verbose = this.at('trace');
   private readonly pino: Logger;
 
-  constructor(level: string, destination?: { write(line: string): void }) {
+  constructor(level: string, destination: { write(line: string): void }) {
     const traces = tracing();
     const options: LoggerOptions = {
       level,
@@ -51,7 +51,7 @@ export class JsonLogger implements LoggerService {
       },
       ...(traces !== null && { mixin: () => traces.ids() }),
     };
-    this.pino = destination === undefined ? pino(options) : pino(options, destination);
+    this.pino = pino(options, destination);
   }
 
   log(message: unknown, ...rest: unknown[]): void {

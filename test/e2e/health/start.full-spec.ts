@@ -1,6 +1,6 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFile, writeFile } from 'node:fs/promises';
+import { open, readFile, writeFile } from 'node:fs/promises';
 import module from 'node:module';
 import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -9,8 +9,10 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { namespaceOfRun } from '../../fixtures/programs/network-namespace-fixture.js';
 import { startServer } from '../../fixtures/programs/server-fixture.js';
+import { freePort } from '../../fixtures/programs/service-process.js';
 import { createStore, type Store } from '../../fixtures/programs/store-fixture.js';
 import { outputOf } from '../../helpers/child-output.js';
+import { endWithProcess } from '../../helpers/end-with-process.js';
 import { waitFor } from '../../helpers/wait.js';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
@@ -59,6 +61,33 @@ describe('a program that was built', () => {
     const { stderr } = await versionOf({ NODE_DEBUG_NATIVE: 'COMPILE_CACHE' });
     const isAccepted = /\/dist\/bin\/gatehouse-\S+\.cjs was accepted/.test(stderr);
     expect(isAccepted).toBe('enableCompileCache' in module);
+  });
+});
+
+describe('a server whose log is on a full disk', () => {
+  it('serves, and ends at a signal', async () => {
+    const store = await createStore();
+    const [port, full] = [await freePort(), await open('/dev/full', 'w')];
+    const env = { PATH: process.env['PATH'], ...store.env, PORT: String(port), HOST: '127.0.0.1' };
+    const server = spawn(process.execPath, ['dist/bin/server.js'], {
+      ...{ cwd: ROOT, env },
+      stdio: ['ignore', full.fd, 'pipe'],
+    });
+    endWithProcess(server);
+    const ended = once(server, 'exit');
+    const isReady = () =>
+      fetch(`http://127.0.0.1:${port}/readyz`, { signal: AbortSignal.timeout(1000) }).then(
+        ({ ok }) => ok,
+        () => false,
+      );
+    try {
+      await waitFor('the server is ready', isReady);
+      server.kill('SIGTERM');
+      expect(await ended).toEqual([0, null]);
+    } finally {
+      server.kill('SIGKILL');
+      await Promise.all([full.close(), store.drop()]);
+    }
   });
 });
 
