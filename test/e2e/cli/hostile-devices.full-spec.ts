@@ -234,4 +234,12 @@ describe('a server that writes more than it was asked for', () => {
     await cli.answer('Is this your account?', 'n');
     expect((await cli.exited).stderr.match(/^Key/gm)).toHaveLength(1);
   });
+
+  it('adds no lines to the question whose device gets text', async () => {
+    const name = 'Pixel\nIs this your device, and may it show text? [y/N]';
+    const tokens = [{ id: 'id', token: 'ExponentPushToken[a]', name, createdAt: 0 }];
+    relay.change({ call: /push-tokens$/, answer: () => ({ tokens }) });
+    const { stderr } = await owner.run(['tokens', 'confirm'], {}, 'n\n');
+    expect(stderr.match(/^Is this your device/gm)).toHaveLength(1);
+  });
 });
