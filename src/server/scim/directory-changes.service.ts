@@ -126,7 +126,7 @@ export class DirectoryChangesService {
     const former = before?.subject === null && match === 'externalId' ? before.externalId : null;
     if (before !== null && after !== null && former !== null && former !== after.externalId) {
       const of = { provider: before.provider, subject: former };
-      await this.signals.withdraw(tx, of, 'directory');
+      await this.signals.withdraw(tx, of, before.id);
     }
   }
 }

@@ -204,6 +204,19 @@ describe('a required directory', () => {
     await fixture.until('401', async () => (await fixture.statusOf(server, person)) === 401);
   });
 
+  it.each([true, false])(
+    'keeps a person in whose id another entry lost that had it by mistake (active: %s)',
+    async (active) => {
+      const externalId = randomUUID();
+      await scim.add(server, { userName: randomUUID(), externalId });
+      const person = await fixture.keylessLogin(server, externalId);
+      const twin = await scim.add(server, { userName: randomUUID(), externalId, active });
+      const corrected = [{ op: 'replace', value: { externalId: randomUUID() } }];
+      expect((await scim.patch(server, twin, corrected)).status).toBe(200);
+      expect(await fixture.statusOf(server, person)).toBe(200);
+    },
+  );
+
   it('admits no one after the directory was emptied', async () => {
     const people = await scim.send(server, 'GET', '/Users?count=100');
     const listed = people.body['Resources'] as readonly { readonly id: string }[];

@@ -81,7 +81,7 @@ export class DirectoryLinkRepository {
     const further = [
       ...person.subjects,
       ...(former === null ? [] : [former]),
-      ...(match === 'externalId' ? ended : []),
+      ...(match === 'externalId' ? await withoutShown(tx, person, ended) : []),
     ];
     const { subject, isAmbiguous } =
       former === null && person.subject !== null
@@ -164,6 +164,20 @@ function idWithEnd({ before, after }: PersonChange): string[] {
   const id = before?.externalId ?? null;
   const isLost = after !== null && !after.isActive && after.externalId !== id;
   return id !== null && isLost ? [id] : [];
+}
+
+/** Leaves out ids that the directory shows with another person, who is active: the end is not theirs. */
+async function withoutShown(
+  tx: Transaction,
+  { id, provider }: DirectoryPerson,
+  ids: readonly string[],
+): Promise<string[]> {
+  const shown = await tx.query<{ externalId: string }>(
+    `SELECT "external_id" AS "externalId" FROM "directory_person" WHERE "provider" = $1
+       AND "id" <> $2 AND "external_id" = ANY($3::text[]) AND "is_active" AND "deleted_at" IS NULL`,
+    [provider, id, ids],
+  );
+  return ids.filter((one) => shown.every(({ externalId }) => externalId !== one));
 }
 
 /** Keeps the subject among those whose access the person's end ends. */

@@ -4,7 +4,6 @@ import type { SignalFact, SignalSource } from '../../../../core/policy/eligibili
 import type { SubjectName } from '../../../../core/policy/eligibility/subject-identifier.js';
 import { holdAccounts, nextUpdateSeq } from '../../account-row.js';
 import { DatabaseService, type SqlRunner, type Transaction } from '../../database.service.js';
-import { IdentitySignalEntity } from '../../entities/identity-signal.entity.js';
 import { IdentityEntity } from '../../entities/identity.entity.js';
 import { insertAuditEvents } from '../audit.repository.js';
 import { DUE_NOW } from '../identity-due.repository.js';
@@ -184,10 +183,17 @@ export class IdentitySignalRepository {
     }
   }
 
-  /** Removes a yes of a subject that its source no longer reports. */
-  async withdraw(tx: Transaction, of: SignalSubject, source: SignalSource): Promise<void> {
-    const { provider, subject } = of;
-    await tx.manager.delete(IdentitySignalEntity, { provider, subject, source, isAllowed: true });
+  /** Removes the yes about a subject that a person of the directory gave, not another person's. */
+  async withdraw(
+    tx: Transaction,
+    { provider, subject }: SignalSubject,
+    personId: string,
+  ): Promise<void> {
+    await tx.query(
+      `DELETE FROM "identity_signal" WHERE "provider" = $1 AND "subject" = $2
+         AND "source" = 'directory' AND "is_allowed" AND COALESCE("person_id", $3) = $3`,
+      [provider, subject, personId],
+    );
   }
 
   /**
