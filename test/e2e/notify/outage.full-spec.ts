@@ -16,6 +16,8 @@ const TOKEN = 'ExponentPushToken[outage]';
 /** No service listens on this port. */
 const CLOSED_PORT = 1;
 const READY = ['ready', '--session', 's'];
+const SETTINGS = /^GET \/v2\/account\/settings$/;
+const TOKENS = /^GET \/v1\/push-tokens$/;
 
 let proxy: TcpProxy;
 let fixture: Notifying;
@@ -88,12 +90,15 @@ describe('gatehouse notify, while the server is unavailable', () => {
     expect(receiver.received).toHaveLength(1);
   });
 
-  it('keeps the event where a proxy answers 404 in place of the settings', async () => {
+  it.each([
+    ['a proxy answers 404 in place of the settings', { call: SETTINGS, status: 404 }],
+    ['a push token is no text', { call: TOKENS, answer: () => ({ tokens: [{ id: 'x' }] }) }],
+  ])('keeps the event where %s', async (_name, rule) => {
     const relay = await HostileRelay.start(server);
     const behind = await Notifying.start({ ...server, url: relay.url });
     await behind.registerToken(TOKEN);
     await behind.ok('preferences', 'set', 'pushEnabled=off');
-    relay.change({ call: /^GET \/v2\/account\/settings$/, status: 404 });
+    relay.change(rule);
     const away = await behind.run('notify', ...READY, '--no-background');
     relay.change();
     const { stdout } = await behind.run('notify', 'flush');

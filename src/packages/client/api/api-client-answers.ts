@@ -194,7 +194,7 @@ const ANSWERS: Partial<Record<Route, v.GenericSchema>> = {
     identities: v.array(v.object({ provider: v.string(), eligibility: record })),
   }),
   'GET /v1/account/sessions': v.object({ sessions: records }),
-  'GET /v1/push-tokens': v.object({ tokens: records }),
+  'GET /v1/push-tokens': v.object({ tokens: v.array(v.object({ token: v.string() })) }),
   'GET /v1/account/settings': v.object({ settingsVersion: v.number() }),
   'POST /v1/account/settings': settingsWritten,
   'GET /v2/account/settings': v.object({ content: v.nullable(record), version: v.number() }),
