@@ -256,7 +256,7 @@ describe('OpenID Connect conformance', () => {
     ['the login', 'sub:person-1', 'preferred_username', { outcome: 'profile' }],
     ['the login', 'alice@acme.example', 'preferred_username', { outcome: 'profile' }],
   ])(
-    'without an ID token and %s, judges the allowlist %s by what is there',
+    'judges by what is there without an ID token and %s: the allowlist %s',
     async (_name, entry, absent, expected) => {
       op.person = { ...op.person, email_verified: true };
       const allow = { usersAllowlist: [entry], emailDomains: [], groupsAny: [], groupsAll: [] };

@@ -203,7 +203,8 @@ const REASONS: Readonly<Record<string, string>> = {
 
 function reasonOf(error: unknown): string {
   const cause = error instanceof Error ? (error.cause ?? error) : error;
-  const code = cause instanceof Error && 'code' in cause ? String(cause.code ?? '') : '';
+  const named = cause instanceof Error && 'code' in cause ? cause.code : null;
+  const code = typeof named === 'string' ? named : '';
   return (
     REASONS[code] ?? (code === '' ? 'the connection failed' : `the connection failed (${code})`)
   );
