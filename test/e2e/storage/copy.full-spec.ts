@@ -24,6 +24,7 @@ import { connect } from '../../helpers/client-live.js';
 import { keylessLogin, OPTIONAL } from '../../helpers/keyless-calls.js';
 import { waitFor } from '../../helpers/wait.js';
 
+const WAITS = `wait_event = 'advisory'`;
 const PATIENT = { ...DATABASE_TIMES, SERVICE_DATABASE_LOCK_TIMEOUT_MS: '600000' };
 
 let user: CliUser;
@@ -135,7 +136,7 @@ describe('gatehouse copy', () => {
     await fixture.stop();
   });
 
-  it('leaves the target empty when it is killed, and a second run succeeds', async () => {
+  it('leaves the target empty when it is cut off or killed, and a further run succeeds', async () => {
     const server = await startServer({ store: from });
     const { token } = await logIn(server);
     await call(server, 'POST', '/v1/push-tokens', { token, body: { token: 'kept' } });
@@ -147,9 +148,21 @@ describe('gatehouse copy', () => {
       'CREATE TRIGGER wait BEFORE INSERT ON push_token FOR EACH ROW EXECUTE FUNCTION wait()',
     );
     await database.query('SELECT pg_advisory_lock(1)');
-    const killed = user.start(args(), environment());
-    await killed.until(() => /account: 1 of 1/.test(killed.stderr()));
-    await waitFor('the copy waits', async () => (await copiesIn(`wait_event = 'advisory'`)) === 1);
+    const startWaiting = async () => {
+      const copy = user.start(args('--json'), environment());
+      await copy.until(() => /account: 1 of 1/.test(copy.stderr()));
+      await waitFor('the copy waits', async () => (await copiesIn(WAITS)) === 1);
+      return copy;
+    };
+    const cut = await startWaiting();
+    await database.query(
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND ${WAITS}`,
+    );
+    expect(errorOf(await cut.exited)).toMatchObject({
+      exitCode: 4,
+      message: expect.stringContaining('terminating connection due to administrator command'),
+    });
+    const killed = await startWaiting();
     killed.child.kill('SIGKILL');
     await killed.exited;
     await database.query('SELECT pg_advisory_unlock(1)');

@@ -22,7 +22,7 @@ import { SealedBoxService } from '../../../server/storage/sealing/sealed-box.ser
 import type { ServerDataSource } from '../../../server/storage/server-data-source.js';
 import type { CliContext } from '../command.js';
 import { CliError, EXIT, refusedError } from '../cli-error.js';
-import { databaseError, mapErrors, requireDatabase, withDataSource } from './database.js';
+import { mapErrors, requireDatabase, withDataSource } from './database.js';
 
 type Context = CliContext<{ readonly fromDataDir?: string }>;
 
@@ -203,7 +203,7 @@ async function translated<Result>(work: Promise<Result>): Promise<Result> {
         hint: 'Stop the servers on it. After a copy that was killed, try again in a minute.',
       });
     }
-    throw cause === null ? error : databaseError(cause);
+    throw error;
   }
 }
 

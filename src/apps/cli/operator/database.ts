@@ -109,7 +109,8 @@ export async function withDataSource<Result>(
     return await work(source);
   } catch (error) {
     // The words for a request are about a server, and name no cause.
-    throw isUnavailable(error) ? databaseError(source.lastFailure ?? error) : error;
+    const { lastFailure } = source;
+    throw isUnavailable(error) && lastFailure !== null ? databaseError(lastFailure) : error;
   } finally {
     await source.destroy();
   }
