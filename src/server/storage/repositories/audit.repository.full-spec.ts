@@ -1,9 +1,11 @@
 import { createStore, type Store } from '../../../../test/fixtures/programs/store-fixture.js';
+import { MovedClock } from '../../../../test/fixtures/moved-clock.js';
 import { resolveSettings } from '../../config/resolve-settings.js';
 import type { AuditEvent } from '../../../core/policy/audit-event.js';
 import { AuditRepository } from './audit.repository.js';
 import { dataSourceOptions } from '../data-source.js';
 import { DatabaseService } from '../database.service.js';
+import { deleteBatch } from './expired-rows.repository.js';
 import { ServerDataSource } from '../server-data-source.js';
 
 const { storage } = resolveSettings({}).settings;
@@ -110,6 +112,16 @@ describe(AuditRepository, () => {
     await audit.add([EVENT], new Date(NOW));
     expect(await audit.deleteUntil(new Date(NOW - DAY_MS))).toBe(true);
     expect(await audit.deleteUntil(new Date(NOW - DAY_MS))).toBe(false);
+    expect((await audit.page({}, null, OLDEST_FIRST)).events).toHaveLength(1);
+  });
+
+  it('deletes nothing that is too old only by a clock that is ahead', async () => {
+    const clock = new MovedClock();
+    clock.aheadMs = 400 * DAY_MS;
+    await audit.add([EVENT], new Date());
+    const limit = new Date(clock.now() - 365 * DAY_MS);
+    const events = { table: 'audit_event', key: 'id', column: 'at' };
+    expect(await deleteBatch(new DatabaseService(source), events, limit, clock)).toBe(false);
     expect((await audit.page({}, null, OLDEST_FIRST)).events).toHaveLength(1);
   });
 });

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { Clock } from '../../../common/runtime/clock.js';
 import { DatabaseService, type SqlRunner } from '../database.service.js';
 
 const BATCH = 1000;
@@ -35,20 +36,23 @@ interface ExpiringTable {
 }
 
 /**
- * Deletes at most one batch of rows from before `limit`. Replicas may do so concurrently.
+ * Deletes at most one batch of rows from before `limit`. Replicas may do so concurrently. A limit of a clock that is ahead of
+ * that of the database is moved back by as much: one replica would delete what the others need.
  * @returns true if the batch was full, so that more rows may be left
  */
 export async function deleteBatch(
   runner: SqlRunner,
   { table, key, column, where = 'true' }: ExpiringTable,
   limit: Date,
+  clock = new Clock(),
 ): Promise<boolean> {
   const deleted = await runner.query(
     `DELETE FROM "${table}" WHERE "${key}" IN (
-       SELECT "${key}" FROM "${table}" WHERE "${column}" <= $1 AND (${where})
+       SELECT "${key}" FROM "${table}"
+       WHERE "${column}" <= $1::timestamptz - GREATEST($2::timestamptz - now(), interval '0') AND (${where})
        ORDER BY "${column}" LIMIT ${BATCH} FOR UPDATE SKIP LOCKED)
      RETURNING 1`,
-    [limit],
+    [limit, new Date(clock.now())],
   );
   return deleted.length === BATCH;
 }
