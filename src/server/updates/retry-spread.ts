@@ -1,5 +1,5 @@
 /** Handshakes that a process on a small machine completes in a second, in addition to its requests. */
-const RETURNING_PER_SECOND = 500;
+const RETURNING_PER_SECOND = 1000;
 /** With the jitter that clients add, all clients reconnect within half a minute. */
 const LONGEST_SECONDS = 15;
 
