@@ -140,13 +140,13 @@ function hasSomethingToRecheck({
 /** Reports origins that no client can have, and more origins than fit into a challenge. */
 export function checkLoginOrigins(values: LoginValues, report: ConfigurationReport): void {
   const name = 'SERVICE_LOGIN_ORIGINS';
-  if (report.has(name) || report.has('SERVICE_PUBLIC_URL')) {
+  if (report.has(name)) {
     return;
   }
   const wrong = values[name].filter((origin) => !isOrigin(origin));
   if (wrong.length > 0) {
     report.problem(name, `must not name ${wrong.join(', ')}, which is not an origin.`);
-  } else if (!fitsLoginChallenge(ownOrigins(values))) {
+  } else if (!report.has('SERVICE_PUBLIC_URL') && !fitsLoginChallenge(ownOrigins(values))) {
     report.problem(name, 'is too long: with SERVICE_PUBLIC_URL, about 900 characters fit.');
   }
 }

@@ -229,6 +229,12 @@ describe('resolveSettings, with invalid values', () => {
     expect(problems[0]?.message).toMatch(/^(must|is|has) .+\.$|openssl rand/);
   });
 
+  it('reports an origin that is none next to a public address that is none', () => {
+    const names = ['SERVICE_PUBLIC_URL', 'SERVICE_LOGIN_ORIGINS'];
+    const problems = problemsOf(Object.fromEntries(names.map((name) => [name, 'http://[::1'])));
+    expect(problems.map(({ variable }) => variable)).toEqual(names);
+  });
+
   it.each([
     ['SERVICE_WEBAPP_URL', 'http://app.example.com'],
     ['SERVICE_WEBAPP_OAUTH_RETURN_URL_BASE', 'javascript:alert(1)'],
