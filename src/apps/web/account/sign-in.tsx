@@ -32,9 +32,11 @@ import { Icon, type IconName } from '../ui/icon.js';
 /** Loaded on demand with the QR code, because few people need it. */
 const CodeSignIn = lazyPart(() => import('./code-sign-in.js'), 'CodeSignIn');
 
-const KeyForm = lazyPart(() => import('./key-forms.js'), 'KeyForm');
+const keyForms = () => import('./key-forms.js');
 
-const NewKeyForm = lazyPart(() => import('./key-forms.js'), 'NewKeyForm');
+const KeyForm = lazyPart(keyForms, 'KeyForm');
+
+const NewKeyForm = lazyPart(keyForms, 'NewKeyForm');
 
 /** Loaded by the click. */
 const startSignIn = () => import('./start-sign-in.js');
@@ -53,6 +55,10 @@ export function SignIn({ isFresh, invitation, startSession, notify }: SignInProp
   const load = async () => {
     const offered = authChoices(await clientFor().features());
     const isRedirected = isFresh && (await redirectIfConfigured(offered, notify));
+    if (offered.providers.length === 0) {
+      // A form that appears later moves the buttons below it away from a click. The part reports a failure.
+      await keyForms().catch(() => undefined);
+    }
     // The browser is leaving the page, so no choices are shown.
     setChoices(isRedirected ? null : offered);
   };

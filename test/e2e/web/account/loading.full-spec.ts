@@ -29,6 +29,24 @@ async function hold({ page }: Visitor, file: RegExp): Promise<() => Promise<void
   };
 }
 
+inChromium('the sign-in', () => {
+  it('offers nothing to click before the form above it is there', async () => {
+    const visitor = await visit('about:blank');
+    const { page } = visitor;
+    const release = await hold(visitor, /\/assets\/key-forms-[^/]{8}\.js$/);
+    const features = page.waitForResponse('**/v1/features');
+    await page.goto(`${server.url}/app`, { waitUntil: 'commit' });
+    await (await features).finished();
+    // Long enough to show what the answer offers.
+    await page.waitForTimeout(300);
+    const create = page.getByRole('button', { name: 'Create an account' });
+    expect(await create.count()).toBe(0);
+    await release();
+    await create.waitFor();
+    expect(await page.getByLabel('Device key', { exact: true }).count()).toBe(1);
+  });
+});
+
 inChromium('the language of the account page', () => {
   const GERMAN = /\/assets\/de-[^/]{8}\.js$/;
 
