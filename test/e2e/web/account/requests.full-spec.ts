@@ -236,6 +236,8 @@ inChromium('requests on the account page', () => {
     expect((await asker.judge(asked)).decision).toMatchObject({ choice: 'deny', isSigned: false });
     await asker.ask({ cwd: '/next' });
     await visitor.page.getByRole('link', { name: 'All requests' }).first().click();
+    // Its line would move the button away from the click.
+    await inList('A sealed request').first().waitFor();
     await visitor.page.getByLabel('Device key', { exact: true }).fill(secret);
     await button('Open the requests').click();
     await sees('/next');
