@@ -1,19 +1,12 @@
-import { execFileSync } from 'node:child_process';
-import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
+import { basename } from 'node:path';
+import { apiTypesFiles } from '../../tools/generate/api-types.mjs';
 
-const ROOT = join(import.meta.dirname, '../..');
-const CLI = join(ROOT, 'tools/node_modules/openapi-typescript/bin/cli.js');
+const files = await apiTypesFiles();
 
-it.each([
-  ['src/packages/client/api/api-types.ts', 'docs/openapi.json'],
-  ['src/packages/client/api/admin-types.ts', 'docs/admin-openapi.json'],
-])('keeps %s up to date (else: npm run generate)', (types, document) => {
-  const run = (): string =>
-    execFileSync(process.execPath, [CLI, document, '-o', types, '--check'], {
-      cwd: ROOT,
-      env: { ...process.env, NODE_OPTIONS: '' },
-      stdio: 'pipe',
-      encoding: 'utf8',
-    });
-  expect(run).not.toThrow();
-});
+it.each(files.map((file) => [basename(file.location.pathname), file] as const))(
+  'keeps %s up to date (else: npm run generate)',
+  (_name, { location, text }) => {
+    expect(readFileSync(location, 'utf8')).toBe(text);
+  },
+);
