@@ -24,9 +24,10 @@ import { CertificateSessionsService } from './certificate-sessions.service.js';
 
 /**
  * Pauses between attempts to store a rotated refresh token, in milliseconds: the old token is
- * invalid, so a lost new one would end the user's access.
+ * invalid, so a lost new one would end the user's access. They take as long as the lease keeps other
+ * replicas from the old token, which a failover of the database does not.
  */
-const SAVE_RETRIES_MS = [100, 500, 2000, 5000];
+const SAVE_RETRIES_MS = [100, 500, 2000, ...Array<number>(28).fill(5000)];
 
 /** Asks the provider of a leased identity about it, and judges the answer. */
 @Injectable()
