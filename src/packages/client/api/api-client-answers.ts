@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import type { AuthMethod } from '../../../core/policy/admission/admission.js';
 import type { AccountMode, StoragePolicy } from '../../../core/policy/operator-policy.js';
-import type { Content } from '../../../core/protocol/content.js';
+import { isContent, type Content } from '../../../core/protocol/content.js';
 import { readUserCode } from '../../../core/protocol/user-code.js';
 import type { HttpMethod } from './api-client-transport.js';
 import type { components, paths } from './api-types.js';
@@ -154,6 +154,9 @@ const encryption = v.object({ mode: v.picklist(['e2ee', 'plain']) });
 const address = v.object({ url: v.string() });
 const record = v.custom(isRecord);
 const records = v.array(record);
+/** Content of a third kind would be opened by a device that reads plain content only. */
+const content = v.custom<Content>(isContent);
+const credential = v.object({ service: v.string(), content });
 const isUserCode = (text: string): boolean => readUserCode(text) !== null;
 
 /** The fields that this kit reads of each answer; a newer server may send more. */
@@ -197,13 +200,13 @@ const ANSWERS: Partial<Record<Route, v.GenericSchema>> = {
   'GET /v1/push-tokens': v.object({ tokens: v.array(v.object({ token: v.string() })) }),
   'GET /v1/account/settings': v.object({ settingsVersion: v.number() }),
   'POST /v1/account/settings': settingsWritten,
-  'GET /v2/account/settings': v.object({ content: v.nullable(record), version: v.number() }),
+  'GET /v2/account/settings': v.object({ content: v.nullable(content), version: v.number() }),
   'POST /v2/account/settings': settingsWritten,
   'GET /v1/account/encryption': encryption,
   'PATCH /v1/account/encryption': encryption,
   'POST /v1/account/encryption/migrate': settingsWritten,
-  'GET /v1/account/credentials': v.object({ credentials: v.array(v.unknown()) }),
-  'GET /v1/account/credentials/{service}': v.object({ service: v.string(), content: record }),
+  'GET /v1/account/credentials': v.object({ credentials: v.array(credential) }),
+  'GET /v1/account/credentials/{service}': credential,
 };
 
 /** For routes without a schema, any record passes. */
