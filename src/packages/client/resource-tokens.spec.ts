@@ -6,7 +6,9 @@ const RELAY = 'https://relay.example.com';
 
 /** A server that issues numbered tokens of 300 seconds, or refuses. */
 function setup() {
-  const state = { now: 1_000_000, refusal: null as object | null, isAway: false };
+  const refusal = null as object | null;
+  const state = { now: 1_000_000, elapsed: 0, refusal, isAway: false };
+  const clock = { now: () => state.now, elapsed: () => state.elapsed };
   const requests: { readonly body: string; readonly headers: Record<string, string> }[] = [];
   const send: Fetch = async (_url, { body = '', headers }) => {
     requests.push({ body, headers });
@@ -24,7 +26,7 @@ function setup() {
     token: 's',
     fetch: send,
   });
-  return { state, requests, tokens: new ResourceTokens(transport, 's', () => state.now) };
+  return { state, requests, tokens: new ResourceTokens(transport, 's', clock) };
 }
 
 describe(ResourceTokens.name, () => {
@@ -53,10 +55,15 @@ describe(ResourceTokens.name, () => {
     expect(requests).toHaveLength(2);
   });
 
-  it('renews a token after the clock was set back', async () => {
+  it.each([
+    ['the clock was set back', -100_000, 0],
+    ['the clock was set back during its life', 140_000, 240_000],
+    ['the machine slept', 240_000, 0],
+  ])('renews a token after %s', async (_name, wallMs, monotonicMs) => {
     const { tokens, state } = setup();
     await tokens.tokenFor(RELAY);
-    state.now -= 1;
+    state.now += wallMs;
+    state.elapsed += monotonicMs;
     expect(await tokens.tokenFor(RELAY)).toBe('token-2');
   });
 
@@ -70,6 +77,16 @@ describe(ResourceTokens.name, () => {
     await expect(tokens.tokenFor(RELAY)).rejects.toMatchObject({ name: 'ServerUnreachable' });
     state.isAway = false;
     expect(await tokens.tokenFor(RELAY)).toBe('token-4');
+  });
+
+  it.each([429, 503])('returns the kept token at a refusal for now: %d', async (statusCode) => {
+    const { tokens, state } = setup();
+    await tokens.tokenFor(RELAY);
+    state.refusal = { statusCode, code: 'unavailable', message: 'Later.' };
+    state.now += 299_999;
+    expect(await tokens.tokenFor(RELAY)).toBe('token-1');
+    state.now += 1;
+    await expect(tokens.tokenFor(RELAY)).rejects.toMatchObject({ code: 'unavailable' });
   });
 
   it('rejects with the refusal, and keeps none', async () => {

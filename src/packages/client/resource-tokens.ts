@@ -1,6 +1,8 @@
 import * as v from 'valibot';
+import { Clock } from '../../common/runtime/clock.js';
+import { millisecondsSince, momentOf, type Moment } from '../../common/runtime/moment.js';
 import type { Transport } from './api/api-client-transport.js';
-import { ServerUnreachable } from './api/problem.js';
+import { isTemporary } from './api/problem.js';
 
 const URN = 'urn:ietf:params:oauth';
 /** A token is renewed when a fifth of its life is left. */
@@ -18,7 +20,7 @@ export interface TokenOptions {
 
 interface ResourceToken {
   readonly text: string;
-  readonly requestedAt: number;
+  readonly requestedAt: Moment;
   readonly lifeMs: number;
 }
 
@@ -31,11 +33,10 @@ interface Entry {
 export class ResourceTokens {
   private readonly entries = new Map<string, Entry>();
 
-  /** @param now Unix milliseconds */
   constructor(
     private readonly transport: Transport,
     private readonly sessionToken: string | undefined,
-    private readonly now: () => number = Date.now,
+    private readonly clock: Clock = new Clock(),
   ) {}
 
   /**
@@ -51,7 +52,7 @@ export class ResourceTokens {
     try {
       return (await (exchange ?? this.renew(resource, token))).text;
     } catch (error) {
-      if (error instanceof ServerUnreachable && token !== null && this.isWithin(token, 1)) {
+      if (isTemporary(error) && token !== null && this.isWithin(token, 1)) {
         return token.text;
       }
       throw error;
@@ -87,7 +88,7 @@ export class ResourceTokens {
     if (this.sessionToken === undefined) {
       throw new TypeError('tokenFor() needs a client with the token of a session.');
     }
-    const requestedAt = this.now();
+    const requestedAt = momentOf(this.clock);
     const { access_token: text, expires_in: seconds } = await this.transport.send(
       'POST',
       '/v1/oauth/token',
@@ -104,9 +105,7 @@ export class ResourceTokens {
     return { text, requestedAt, lifeMs: seconds * 1000 };
   }
 
-  /** A clock that was set back does not lengthen a life. */
   private isWithin({ requestedAt, lifeMs }: ResourceToken, part: number): boolean {
-    const ageMs = this.now() - requestedAt;
-    return ageMs >= 0 && ageMs < lifeMs * part;
+    return millisecondsSince(requestedAt, this.clock) < lifeMs * part;
   }
 }

@@ -70,6 +70,13 @@ export class ServerUnreachable extends Error {
   }
 }
 
+/** Returns true if the same request may succeed later: no answer, or a refusal for now. */
+export function isTemporary(error: unknown): error is ServerUnreachable | GatehouseProblem {
+  return (
+    error instanceof ServerUnreachable || (error instanceof GatehouseProblem && error.isTemporary)
+  );
+}
+
 const text = v.fallback(v.optional(v.string()), undefined);
 const detail = v.object({ path: v.string(), message: v.string() });
 const problemBody = v.object({

@@ -1,5 +1,5 @@
 import { pause } from '../abort.js';
-import { GatehouseProblem, ServerUnreachable } from '../api/problem.js';
+import { GatehouseProblem, isTemporary } from '../api/problem.js';
 import type { AccountRequests, SealedRequest } from './account-requests.js';
 import {
   judgeAnswers,
@@ -240,10 +240,4 @@ export async function closeRequest(
   } catch (error) {
     return !isTemporary(error);
   }
-}
-
-function isTemporary(error: unknown): error is Error {
-  return (
-    error instanceof ServerUnreachable || (error instanceof GatehouseProblem && error.isTemporary)
-  );
 }
