@@ -156,6 +156,9 @@ export class UpdateConnection {
       }, REORDER_WINDOW_MS);
     }
     this.handlers.onUpdate?.(update);
+    if (this.sequence.isFull) {
+      this.report(this.sequence.settle());
+    }
   }
 
   private report(gap: UpdateGap | null): void {
@@ -203,7 +206,10 @@ export function reconnectDelayMs(
   jitter: number,
 ): number {
   const doubled = Math.min(FIRST_DELAY_MS * 2 ** Math.min(attempt, 16), MAX_DELAY_MS);
-  const hinted = Math.min(retryAfterSeconds ?? 0, MAX_HINT_SECONDS) * 1000;
+  const hinted = Math.max(
+    Math.min(retryAfterSeconds ?? 0, MAX_HINT_SECONDS) * 1000,
+    FIRST_DELAY_MS,
+  );
   const base = retryAfterSeconds === undefined ? doubled : hinted;
   return Math.round(base * (1 + jitter / 2));
 }

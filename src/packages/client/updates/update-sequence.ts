@@ -7,6 +7,9 @@ export interface UpdateGap {
   readonly isReset: boolean;
 }
 
+/** More than arrive out of order within a moment. */
+const MAX_AHEAD = 1000;
+
 /** Simultaneous updates may arrive out of order, so a gap is certain only after a while. */
 export class UpdateSequence {
   private readonly ahead = new Set<number>();
@@ -18,6 +21,11 @@ export class UpdateSequence {
   /** Every update up to here was received or reported as missed; null before the first event. */
   get position(): number | null {
     return this.seenUpTo;
+  }
+
+  /** True if no more updates can wait for a missing one: {@link settle} now. */
+  get isFull(): boolean {
+    return this.ahead.size >= MAX_AHEAD;
   }
 
   begin(): void {
