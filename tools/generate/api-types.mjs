@@ -17,14 +17,51 @@ export function apiTypesFiles() {
 
 async function typesOf(document, name) {
   const api = JSON.parse(readFileSync(new URL(document, ROOT), 'utf8'));
-  for (const operation of Object.values(api.paths).flatMap((path) => Object.values(path))) {
-    operation.responses = Object.fromEntries(
-      // The kit reads all refusals as GatehouseProblem.
-      Object.entries(operation.responses).filter(([status]) => Number(status) < 400),
-    );
-  }
+  const Routes = objectOf(
+    Object.entries(api.paths).flatMap(([path, operations]) =>
+      Object.entries(operations).map(([method, operation]) => [
+        `${method.toUpperCase()} ${path}`,
+        routeOf(operation),
+      ]),
+    ),
+  );
+  const schemas = { ...api.components.schemas, Routes };
+  // A caller may leave out a part of a query that has a default.
+  const options = { defaultNonNullable: false };
+  const types = await openapiTS({ ...api, paths: {}, components: { schemas } }, options);
   return {
     location: new URL(`src/packages/client/api/${name}`, ROOT),
-    text: `${COMMENT_HEADER}${astToString(await openapiTS(api))}`,
+    text: `${COMMENT_HEADER}${astToString(types)}`,
+  };
+}
+
+/** The parts of a route that its caller writes and reads. The kit has one type for all refusals. */
+function routeOf({ summary, parameters = [], requestBody, responses }) {
+  const query = parameters.filter((parameter) => parameter.in === 'query');
+  const parts = {
+    query: query.length > 0 && queryOf(query),
+    body: requestBody?.content['application/json']?.schema,
+    answer: responses[200]?.content?.['application/json']?.schema ?? {},
+  };
+  return {
+    description: summary,
+    ...objectOf(Object.entries(parts).filter(([, schema]) => schema)),
+  };
+}
+
+function queryOf(parameters) {
+  return {
+    ...objectOf(
+      parameters.map(({ name, description, schema }) => [name, { description, ...schema }]),
+    ),
+    required: parameters.filter(({ required }) => required).map(({ name }) => name),
+  };
+}
+
+function objectOf(properties) {
+  return {
+    type: 'object',
+    properties: Object.fromEntries(properties),
+    required: properties.map(([name]) => name),
   };
 }

@@ -1,12 +1,11 @@
 import * as v from 'valibot';
 import { isRecord } from '../is-record.js';
-import type { components, operations } from './admin-types.js';
+import type { components } from './admin-types.js';
 import { Transport, type TransportOptions } from './api-client-transport.js';
 import { pathOf } from './path.js';
 import { writeQuery } from './query.js';
 
 type Schemas = components['schemas'];
-type QueryOf<Name extends keyof operations> = NonNullable<operations[Name]['parameters']['query']>;
 
 export type AdminCaller = Readonly<Schemas['AdminCaller']>;
 export type AdminAccount = Readonly<Schemas['AdministeredAccount']>;
@@ -31,12 +30,16 @@ export type CreatedInvitation = Readonly<Schemas['CreatedInvitation']>;
 /** True if the account changed. */
 export type AdminActAnswer = Readonly<Schemas['ActAnswer']>;
 
-export type AdminAccountQuery = Readonly<QueryOf<'AdminAccounts_search'>>;
-export type AdminAuditQuery = Readonly<QueryOf<'AdminAudit_page'>>;
+export type AdminAccountQuery = Readonly<Schemas['Routes']['GET /admin/v1/accounts']['query']>;
+export type AdminAuditQuery = Readonly<Schemas['Routes']['GET /admin/v1/audit']['query']>;
 
-export type AdminLoginsQuery = Readonly<QueryOf<'AdminLogins_counts'>>;
-export type UnmatchedQuery = Readonly<QueryOf<'AdminSignals_unmatched'>>;
-export type AdminInvitationQuery = Readonly<QueryOf<'AdminInvitations_page'>>;
+export type AdminLoginsQuery = Readonly<Schemas['Routes']['GET /admin/v1/logins']['query']>;
+export type UnmatchedQuery = Readonly<
+  Schemas['Routes']['GET /admin/v1/signals/{provider}/unmatched']['query']
+>;
+export type AdminInvitationQuery = Readonly<
+  Schemas['Routes']['GET /admin/v1/invitations']['query']
+>;
 
 /** Actions of an administrator on an account. */
 export type AccountAct = 'disable' | 'enable' | 'revoke' | 'recheck' | 'delete';

@@ -3,467 +3,7 @@
  * Do not make direct changes to the file.
  */
 
-export interface paths {
-    "/admin/v1/me": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** The caller: name and role. */
-        get: operations["AdminAccess_me"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/admin/v1/login": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** Redirects a browser to the provider of administrators. */
-        get: operations["AdminAccess_login"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/admin/v1/login/callback": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** The redirect address of the provider; begins a session. */
-        get: operations["AdminAccess_callback"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/admin/v1/logout": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** Ends the session of this browser. */
-        post: operations["AdminAccess_logout"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/admin/v1/accounts": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** Accounts, page by page, the last seen ones first. */
-        get: operations["AdminAccounts_search"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/admin/v1/accounts/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** One account, with its sessions and why it is served or refused. */
-        get: operations["AdminAccounts_find"];
-        put?: never;
-        post?: never;
-        /** Deletes the account with everything it stores. */
-        delete: operations["AdminAccounts_remove"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/admin/v1/accounts/{id}/disable": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** Refuses the account until it is enabled again; its sessions end at once. */
-        post: operations["AdminAccounts_disable"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/admin/v1/accounts/{id}/enable": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** Admits a disabled account again. */
-        post: operations["AdminAccounts_enable"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/admin/v1/accounts/{id}/revoke": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** Ends every session of the account at once. */
-        post: operations["AdminAccounts_revoke"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/admin/v1/accounts/{id}/recheck": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** Checks the identities of the account with their providers now. */
-        post: operations["AdminAccounts_recheck"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/admin/v1/accounts/{id}/sessions/{sessionId}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        post?: never;
-        /** Ends one session of the account at once. */
-        delete: operations["AdminAccounts_endSession"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/admin/v1/audit": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * The audit trail.
-         * @description With `accept: application/x-ndjson`: the events as lines of JSON, without pages.
-         */
-        get: operations["AdminAudit_page"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/admin/v1/invitations": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** Invitations, page by page. */
-        get: operations["AdminInvitations_page"];
-        put?: never;
-        /**
-         * Makes an invitation.
-         * @description New device keys sign up with it where AUTH_SIGNUP_INVITATIONS_ENABLED is on.
-         */
-        post: operations["AdminInvitations_create"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/admin/v1/invitations/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        post?: never;
-        /** Revokes an invitation; the accounts it made stay. */
-        delete: operations["AdminInvitations_revoke"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/admin/v1/logins": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** Logins and refusals of the last day or week, right to a minute. */
-        get: operations["AdminLogins_counts"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/admin/v1/policy": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** The policy of this server in sentences, and findings about it and about what expires. */
-        get: operations["AdminPolicy_describe"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/admin/v1/policy/variables": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * The variables that a plan may change, with their present values.
-         * @description Without secrets and names of files. Providers of a file are given as text.
-         */
-        get: operations["AdminPolicy_variables"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/admin/v1/policy/plan": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Counts the accounts that would lose or get access under changed variables.
-         * @description Changes nothing. Of many accounts a random sample is judged.
-         */
-        post: operations["AdminPolicy_plan"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/admin/v1/accounts/{id}/programs": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** The programs that may act for the account, newest first. */
-        get: operations["AdminPrograms_list"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/admin/v1/accounts/{id}/programs/{grantId}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        post?: never;
-        /** Ends the access of one program at once. */
-        delete: operations["AdminPrograms_end"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/admin/v1/overview": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** Accounts and requests of programs, by state. */
-        get: operations["AdminProviders_overview"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/admin/v1/providers": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** The identity providers: whether they answer, and their re-checks. */
-        get: operations["AdminProviders_list"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/admin/v1/resource-servers": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** The backends that accept tokens of this server, and its keys. */
-        get: operations["AdminResourceServers_list"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/admin/v1/signals": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** Lists the last signals, the stream and the directory of each provider. */
-        get: operations["AdminSignals_list"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/admin/v1/signals/{provider}/unmatched": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** People of the directory who match no identity. */
-        get: operations["AdminSignals_unmatched"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/admin/v1/signals/{provider}/end-refusal": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Ends what the directory or an event refuses a person without an account.
-         * @description The rules decide about the next login. A later request or event refuses the person again.
-         */
-        post: operations["AdminSignals_endRefusal"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-}
+export type paths = Record<string, never>;
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
@@ -1186,6 +726,184 @@ export interface components {
             details?: components["schemas"]["ErrorDetail"][];
             requestId?: string;
         };
+        Routes: {
+            /** @description The caller: name and role. */
+            "GET /admin/v1/me": {
+                answer: components["schemas"]["AdminCaller"];
+            };
+            /** @description Redirects a browser to the provider of administrators. */
+            "GET /admin/v1/login": {
+                answer: unknown;
+            };
+            /** @description The redirect address of the provider; begins a session. */
+            "GET /admin/v1/login/callback": {
+                answer: unknown;
+            };
+            /** @description Ends the session of this browser. */
+            "POST /admin/v1/logout": {
+                answer: components["schemas"]["Success"];
+            };
+            /** @description Accounts, page by page, the last seen ones first. */
+            "GET /admin/v1/accounts": {
+                query: {
+                    /** @default 50 */
+                    limit?: number;
+                    /** @description `cursor` of the page before. */
+                    cursor?: string;
+                    /** @description An id, or a part of a login, an e-mail address or a certificate subject, in any case. */
+                    query?: string;
+                    /** @description With an identity of this provider. */
+                    provider?: string;
+                    /** @enum {string} */
+                    state?: "active" | "disabled" | "ineligible";
+                };
+                answer: components["schemas"]["AccountPage"];
+            };
+            /** @description One account, with its sessions and why it is served or refused. */
+            "GET /admin/v1/accounts/{id}": {
+                answer: components["schemas"]["AdministeredAccount"];
+            };
+            /** @description Deletes the account with everything it stores. */
+            "DELETE /admin/v1/accounts/{id}": {
+                body: components["schemas"]["Reason"];
+                answer: components["schemas"]["ActAnswer"];
+            };
+            /** @description Refuses the account until it is enabled again; its sessions end at once. */
+            "POST /admin/v1/accounts/{id}/disable": {
+                body: components["schemas"]["Reason"];
+                answer: components["schemas"]["ActAnswer"];
+            };
+            /** @description Admits a disabled account again. */
+            "POST /admin/v1/accounts/{id}/enable": {
+                body: components["schemas"]["Reason"];
+                answer: components["schemas"]["ActAnswer"];
+            };
+            /** @description Ends every session of the account at once. */
+            "POST /admin/v1/accounts/{id}/revoke": {
+                body: components["schemas"]["Reason"];
+                answer: components["schemas"]["ActAnswer"];
+            };
+            /** @description Checks the identities of the account with their providers now. */
+            "POST /admin/v1/accounts/{id}/recheck": {
+                body: components["schemas"]["Reason"];
+                answer: components["schemas"]["ActAnswer"];
+            };
+            /** @description Ends one session of the account at once. */
+            "DELETE /admin/v1/accounts/{id}/sessions/{sessionId}": {
+                body: components["schemas"]["Reason"];
+                answer: components["schemas"]["ActAnswer"];
+            };
+            /** @description The audit trail. */
+            "GET /admin/v1/audit": {
+                query: {
+                    /** @enum {string} */
+                    kind?: "signed-up" | "logged-in" | "login-refused" | "identity-linked" | "identity-unlinked" | "eligibility-lost" | "eligibility-regained" | "directory-deactivated" | "directory-activated" | "refusal-ended" | "token-revoked" | "all-tokens-revoked" | "device-approved" | "device-refused" | "push-token-added" | "push-token-removed" | "request-answered" | "program-approved" | "program-ended" | "invitation-created" | "invitation-used" | "invitation-revoked" | "signing-keys-rotated" | "recheck-requested" | "account-disabled" | "account-enabled" | "account-deleted" | "admin-logged-in" | "admin-login-refused" | "admin-refused";
+                    accountId?: string;
+                    /** @description The name of an operator, or `user`, `system` or `provider`. */
+                    actor?: string;
+                    /** @description The beginning of the login, e-mail address or subject of a person that rules refused, in any case. */
+                    person?: string;
+                    /** @description First moment, Unix milliseconds. */
+                    since?: number;
+                    /** @description The moment behind the last, Unix milliseconds. */
+                    until?: number;
+                    /** @description Events of a page, 1 to 200 (default 50); of an export, at most (default 100000). */
+                    limit?: number;
+                    /**
+                     * @default newest-first
+                     * @enum {string}
+                     */
+                    order?: "newest-first" | "oldest-first";
+                    /** @description `cursor` of the page before; not of an export. */
+                    cursor?: string;
+                };
+                answer: components["schemas"]["AuditPage"];
+            };
+            /** @description Makes an invitation. */
+            "POST /admin/v1/invitations": {
+                body: components["schemas"]["NewInvitation"];
+                answer: components["schemas"]["CreatedInvitation"];
+            };
+            /** @description Invitations, page by page. */
+            "GET /admin/v1/invitations": {
+                query: {
+                    /** @default 50 */
+                    limit?: number;
+                    /** @description `cursor` of the page before. */
+                    cursor?: string;
+                };
+                answer: components["schemas"]["InvitationPage"];
+            };
+            /** @description Revokes an invitation; the accounts it made stay. */
+            "DELETE /admin/v1/invitations/{id}": {
+                body: components["schemas"]["Reason"];
+                answer: components["schemas"]["ActAnswer"];
+            };
+            /** @description Logins and refusals of the last day or week, right to a minute. */
+            "GET /admin/v1/logins": {
+                query: {
+                    /**
+                     * @default day
+                     * @enum {string}
+                     */
+                    period?: "day" | "week";
+                };
+                answer: components["schemas"]["LoginCounts"];
+            };
+            /** @description The policy of this server in sentences, and findings about it and about what expires. */
+            "GET /admin/v1/policy": {
+                answer: components["schemas"]["AdminPolicy"];
+            };
+            /** @description The variables that a plan may change, with their present values. */
+            "GET /admin/v1/policy/variables": {
+                answer: components["schemas"]["PresentVariables"];
+            };
+            /** @description Counts the accounts that would lose or get access under changed variables. */
+            "POST /admin/v1/policy/plan": {
+                body: components["schemas"]["PlanRequest"];
+                answer: components["schemas"]["Plan"];
+            };
+            /** @description The programs that may act for the account, newest first. */
+            "GET /admin/v1/accounts/{id}/programs": {
+                answer: components["schemas"]["AdministeredProgramList"];
+            };
+            /** @description Ends the access of one program at once. */
+            "DELETE /admin/v1/accounts/{id}/programs/{grantId}": {
+                body: components["schemas"]["Reason"];
+                answer: components["schemas"]["ActAnswer"];
+            };
+            /** @description Accounts and requests of programs, by state. */
+            "GET /admin/v1/overview": {
+                answer: components["schemas"]["Overview"];
+            };
+            /** @description The identity providers: whether they answer, and their re-checks. */
+            "GET /admin/v1/providers": {
+                answer: components["schemas"]["AdminProviders"];
+            };
+            /** @description The backends that accept tokens of this server, and its keys. */
+            "GET /admin/v1/resource-servers": {
+                answer: components["schemas"]["AdminResourceServers"];
+            };
+            /** @description Lists the last signals, the stream and the directory of each provider. */
+            "GET /admin/v1/signals": {
+                answer: components["schemas"]["AdminSignals"];
+            };
+            /** @description People of the directory who match no identity. */
+            "GET /admin/v1/signals/{provider}/unmatched": {
+                query: {
+                    /** @default 50 */
+                    limit?: number;
+                    /** @description `cursor` of the page before. */
+                    cursor?: string;
+                };
+                answer: components["schemas"]["UnmatchedPage"];
+            };
+            /** @description Ends what the directory or an event refuses a person without an account. */
+            "POST /admin/v1/signals/{provider}/end-refusal": {
+                body: components["schemas"]["RefusedPerson"];
+                answer: components["schemas"]["ActAnswer"];
+            };
+        };
     };
     responses: never;
     parameters: never;
@@ -1194,641 +912,4 @@ export interface components {
     pathItems: never;
 }
 export type $defs = Record<string, never>;
-export interface operations {
-    AdminAccess_me: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["AdminCaller"];
-                };
-            };
-        };
-    };
-    AdminAccess_login: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description To the provider. */
-            302: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-        };
-    };
-    AdminAccess_callback: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description To the console. */
-            302: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-        };
-    };
-    AdminAccess_logout: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Success"];
-                };
-            };
-        };
-    };
-    AdminAccounts_search: {
-        parameters: {
-            query?: {
-                limit?: number;
-                /** @description `cursor` of the page before. */
-                cursor?: string;
-                /** @description An id, or a part of a login, an e-mail address or a certificate subject, in any case. */
-                query?: string;
-                /** @description With an identity of this provider. */
-                provider?: string;
-                state?: "active" | "disabled" | "ineligible";
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["AccountPage"];
-                };
-            };
-        };
-    };
-    AdminAccounts_find: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["AdministeredAccount"];
-                };
-            };
-        };
-    };
-    AdminAccounts_remove: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["Reason"];
-            };
-        };
-        responses: {
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ActAnswer"];
-                };
-            };
-        };
-    };
-    AdminAccounts_disable: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["Reason"];
-            };
-        };
-        responses: {
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ActAnswer"];
-                };
-            };
-        };
-    };
-    AdminAccounts_enable: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["Reason"];
-            };
-        };
-        responses: {
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ActAnswer"];
-                };
-            };
-        };
-    };
-    AdminAccounts_revoke: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["Reason"];
-            };
-        };
-        responses: {
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ActAnswer"];
-                };
-            };
-        };
-    };
-    AdminAccounts_recheck: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["Reason"];
-            };
-        };
-        responses: {
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ActAnswer"];
-                };
-            };
-        };
-    };
-    AdminAccounts_endSession: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: string;
-                sessionId: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["Reason"];
-            };
-        };
-        responses: {
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ActAnswer"];
-                };
-            };
-        };
-    };
-    AdminAudit_page: {
-        parameters: {
-            query?: {
-                kind?: "signed-up" | "logged-in" | "login-refused" | "identity-linked" | "identity-unlinked" | "eligibility-lost" | "eligibility-regained" | "directory-deactivated" | "directory-activated" | "refusal-ended" | "token-revoked" | "all-tokens-revoked" | "device-approved" | "device-refused" | "push-token-added" | "push-token-removed" | "request-answered" | "program-approved" | "program-ended" | "invitation-created" | "invitation-used" | "invitation-revoked" | "signing-keys-rotated" | "recheck-requested" | "account-disabled" | "account-enabled" | "account-deleted" | "admin-logged-in" | "admin-login-refused" | "admin-refused";
-                accountId?: string;
-                /** @description The name of an operator, or `user`, `system` or `provider`. */
-                actor?: string;
-                /** @description The beginning of the login, e-mail address or subject of a person that rules refused, in any case. */
-                person?: string;
-                /** @description First moment, Unix milliseconds. */
-                since?: number;
-                /** @description The moment behind the last, Unix milliseconds. */
-                until?: number;
-                /** @description Events of a page, 1 to 200 (default 50); of an export, at most (default 100000). */
-                limit?: number;
-                order?: "newest-first" | "oldest-first";
-                /** @description `cursor` of the page before; not of an export. */
-                cursor?: string;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["AuditPage"];
-                    "application/x-ndjson": components["schemas"]["AuditPage"];
-                };
-            };
-        };
-    };
-    AdminInvitations_page: {
-        parameters: {
-            query?: {
-                limit?: number;
-                /** @description `cursor` of the page before. */
-                cursor?: string;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["InvitationPage"];
-                };
-            };
-        };
-    };
-    AdminInvitations_create: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["NewInvitation"];
-            };
-        };
-        responses: {
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CreatedInvitation"];
-                };
-            };
-        };
-    };
-    AdminInvitations_revoke: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["Reason"];
-            };
-        };
-        responses: {
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ActAnswer"];
-                };
-            };
-        };
-    };
-    AdminLogins_counts: {
-        parameters: {
-            query?: {
-                period?: "day" | "week";
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["LoginCounts"];
-                };
-            };
-        };
-    };
-    AdminPolicy_describe: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["AdminPolicy"];
-                };
-            };
-        };
-    };
-    AdminPolicy_variables: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["PresentVariables"];
-                };
-            };
-        };
-    };
-    AdminPolicy_plan: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["PlanRequest"];
-            };
-        };
-        responses: {
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Plan"];
-                };
-            };
-        };
-    };
-    AdminPrograms_list: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["AdministeredProgramList"];
-                };
-            };
-        };
-    };
-    AdminPrograms_end: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: string;
-                grantId: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["Reason"];
-            };
-        };
-        responses: {
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ActAnswer"];
-                };
-            };
-        };
-    };
-    AdminProviders_overview: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Overview"];
-                };
-            };
-        };
-    };
-    AdminProviders_list: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["AdminProviders"];
-                };
-            };
-        };
-    };
-    AdminResourceServers_list: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["AdminResourceServers"];
-                };
-            };
-        };
-    };
-    AdminSignals_list: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["AdminSignals"];
-                };
-            };
-        };
-    };
-    AdminSignals_unmatched: {
-        parameters: {
-            query?: {
-                limit?: number;
-                /** @description `cursor` of the page before. */
-                cursor?: string;
-            };
-            header?: never;
-            path: {
-                provider: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["UnmatchedPage"];
-                };
-            };
-        };
-    };
-    AdminSignals_endRefusal: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                provider: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["RefusedPerson"];
-            };
-        };
-        responses: {
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ActAnswer"];
-                };
-            };
-        };
-    };
-}
+export type operations = Record<string, never>;

@@ -3,28 +3,20 @@ import type { AuthMethod } from '../../../core/policy/admission/admission.js';
 import type { AccountMode, StoragePolicy } from '../../../core/policy/operator-policy.js';
 import { isContent, type Content } from '../../../core/protocol/content.js';
 import { readUserCode } from '../../../core/protocol/user-code.js';
-import type { HttpMethod } from './api-client-transport.js';
-import type { components, paths } from './api-types.js';
+import type { components } from './api-types.js';
 import { readAuthMethods } from './auth-choices.js';
 import { isRecord } from '../is-record.js';
 
 type Schemas = components['schemas'];
+type Routes = Schemas['Routes'];
 
 /** Every route of the server as `METHOD /path/{parameter}`, from its OpenAPI document. */
-export type Route = {
-  [Path in keyof paths]: {
-    [Method in HttpMethod]: Operation<Path, Method> extends never ? never : `${Method} ${Path}`;
-  }[HttpMethod];
-}[keyof paths];
+export type Route = keyof Routes;
 
 /** The answer of a route with status 200. */
 export type AnswerOf<One extends Route> = One extends keyof ExactAnswers
   ? ExactAnswers[One]
-  : OperationOf<One> extends {
-        responses: { 200: { content: { 'application/json': infer Answer } } };
-      }
-    ? Answer
-    : unknown;
+  : Routes[One]['answer'];
 
 /** Answers that are unions, which the OpenAPI document describes as one object. */
 interface ExactAnswers {
@@ -32,18 +24,6 @@ interface ExactAnswers {
   'POST /v1/account/encryption/migrate': SettingsWrite | { readonly success: true };
   'POST /v2/auth/devices/{id}/token': DeviceToken;
 }
-
-type Operation<Path extends keyof paths, Method extends HttpMethod> = Exclude<
-  paths[Path][Lowercase<Method>],
-  undefined
->;
-export type OperationOf<One extends Route> = One extends `${infer Method} ${infer Path}`
-  ? Path extends keyof paths
-    ? Method extends HttpMethod
-      ? Operation<Path, Method>
-      : never
-    : never
-  : never;
 
 /** `GET /v1/features`, the part that clients decide by (contract, Discovery). */
 export interface ServerFeatures {

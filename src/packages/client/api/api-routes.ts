@@ -1,37 +1,33 @@
 import type * as v from 'valibot';
-import {
-  answerOf,
-  success,
-  type AnswerOf,
-  type OperationOf,
-  type Route,
-} from './api-client-answers.js';
+import { answerOf, success, type AnswerOf, type Route } from './api-client-answers.js';
 import { Transport, type HttpMethod, type TransportOptions } from './api-client-transport.js';
+import type { components } from './api-types.js';
 import { pathSegment } from './path.js';
 import { writeQuery } from './query.js';
 
 /** The request of a route: `path`, `query` and `body`, if the route has them. */
 export type RequestOf<One extends Route> = Part<'path', PathOf<One>> &
-  Part<'body', BodyOf<OperationOf<One>>> & { readonly query?: QueryOf<OperationOf<One>> };
+  Part<'body', PartOf<One, 'body'>> & { readonly query?: PartOf<One, 'query'> };
 
+type PartOf<One extends Route, Name extends string> =
+  components['schemas']['Routes'][One] extends Record<Name, infer Part extends Fields>
+    ? Part
+    : never;
 type ParameterOf<Template extends string> = Template extends `${string}{${infer Name}}${infer Rest}`
   ? Name | ParameterOf<Rest>
   : never;
 type PathOf<One extends Route> = [ParameterOf<One>] extends [never]
   ? never
   : { readonly [Name in ParameterOf<One>]: string };
-type QueryOf<Operation> = Operation extends { parameters: { query?: infer Query } } ? Query : never;
-type BodyOf<Operation> = Operation extends { requestBody?: infer Given }
-  ? JsonOf<NonNullable<Given>>
-  : never;
-type JsonOf<Given> = Given extends { content: { 'application/json': infer Body } } ? Body : never;
 type Part<Name extends string, Value> = [Value] extends [never]
   ? { readonly [Key in Name]?: undefined }
   : { readonly [Key in Name]: Value };
 
+type Fields = Readonly<Record<string, unknown>>;
+
 interface LooseRequest {
-  readonly path?: Readonly<Record<string, unknown>> | undefined;
-  readonly query?: Readonly<Record<string, unknown>> | undefined;
+  readonly path?: Fields | undefined;
+  readonly query?: Fields | undefined;
   readonly body?: object | undefined;
 }
 
@@ -80,7 +76,7 @@ export class Routes {
   }
 }
 
-function fillPath(template: string, values: Readonly<Record<string, unknown>>): string {
+function fillPath(template: string, values: Fields): string {
   return template.replace(/\{(\w+)\}/g, (_whole, name: string) =>
     pathSegment(values[name], `"${name}"`),
   );

@@ -3,894 +3,7 @@
  * Do not make direct changes to the file.
  */
 
-export interface paths {
-    "/v1/account/sessions": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** The account's live sessions, newest first. */
-        get: operations["Sessions_list"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/account/sessions/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        post?: never;
-        /** Ends one session at once and everywhere, known or not. */
-        delete: operations["Sessions_end"];
-        options?: never;
-        head?: never;
-        /** Names a session of the account. */
-        patch: operations["Sessions_rename"];
-        trace?: never;
-    };
-    "/v1/auth/logout": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** Ends this session, at once and everywhere. */
-        post: operations["Sessions_logOut"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/auth/logout-everywhere": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** Ends every session of the account. */
-        post: operations["Sessions_logOutEverywhere"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/auth/backchannel-logout/{provider}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** A provider reports that a session ended (OpenID Connect Back-Channel Logout 1.0). */
-        post: operations["ProviderSignals_logOut"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/auth/providers/github/webhook": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** GitHub reports that a user may have left an organisation, a team or the app. */
-        post: operations["ProviderSignals_webhook"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/signals/{provider}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * A provider pushes a security event (OpenID Shared Signals Framework 1.0, RFC 8935).
-         * @description Refusals have the members `err` and `description` of RFC 8935, 2.3 too.
-         */
-        post: operations["SecurityEvents_receive"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/signals/{provider}/global-token-revocation": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * A provider ends all sessions of a person (Global Token Revocation, universal logout).
-         * @description The token is a signed JWT of the type `global-token-revocation+jwt` with this address as its audience. Each is accepted once.
-         */
-        post: operations["UniversalLogout_signOut"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/features": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** The sign-ins and features that this server offers right now. */
-        get: operations["Features_read"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/account/profile": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * The account and its identities.
-         * @description Open to every valid token, whatever the provider policy requires.
-         */
-        get: operations["Account_profile"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/account": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        post?: never;
-        /** Deletes the account with everything it stores, and revokes its tokens. */
-        delete: operations["Account_remove"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/account/settings": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** The settings of an end-to-end encrypted account. */
-        get: operations["AccountSettings_read"];
-        put?: never;
-        /** Writes the settings if their version is still `expectedVersion`; otherwise returns what is stored. */
-        post: operations["AccountSettings_write"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v2/account/settings": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** The settings of any account. */
-        get: operations["AccountSettings_readV2"];
-        put?: never;
-        /** Writes the settings if their version is still `expectedVersion`; otherwise returns what is stored. */
-        post: operations["AccountSettings_writeV2"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/account/credentials": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** Credentials of connected services. */
-        get: operations["Credentials_list"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/account/credentials/{service}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** The credentials of one service. */
-        get: operations["Credentials_find"];
-        /**
-         * Stores the credentials of a service and replaces earlier ones.
-         * @description At most 100 services: 1 to 64 of `[A-Za-z0-9._-]`.
-         */
-        put: operations["Credentials_put"];
-        post?: never;
-        /** Removes the credentials of a service, known or not. */
-        delete: operations["Credentials_remove"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/account/encryption": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** How this account's content is encrypted. */
-        get: operations["Encryption_read"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        /** Changes the encryption mode, while nothing is stored. */
-        patch: operations["Encryption_change"];
-        trace?: never;
-    };
-    "/v1/account/encryption/migrate": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** Changes the encryption mode and all stored content in one transaction. */
-        post: operations["Encryption_migrate"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/push-tokens": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** The account's saved tokens, newest first. */
-        get: operations["PushTokens_list"];
-        put?: never;
-        /**
-         * Saves a token; saved again, what is given is updated and the rest stays.
-         * @description It belongs to the session that saved it last, and is removed when that is ended. The 101st removes the one unused longest.
-         */
-        post: operations["PushTokens_save"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/push-tokens/{token}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        post?: never;
-        /** Removes a token, known or not. */
-        delete: operations["PushTokens_remove"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/requests": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** The open requests of the account, without their content. */
-        get: operations["Requests_list"];
-        put?: never;
-        /**
-         * Asks the person: stores a request that another device of the account answers.
-         * @description The same content under the same id again is 200. An account has at most 100 open requests, of 4 MiB together, and a session 25, of 1 MiB.
-         */
-        post: operations["Requests_ask"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/requests/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * One request with its answers. With `waitSeconds`, waits for one.
-         * @description At most ten waits a session. A wait ends with its session, and early when the server stops: ask again.
-         */
-        get: operations["Requests_read"];
-        put?: never;
-        post?: never;
-        /**
-         * Closes a request with the answer that was taken, or withdraws it.
-         * @description For the session that asked. Returns the answers, also those that arrived meanwhile; the first close counts.
-         */
-        delete: operations["Requests_close"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/requests/{id}/answer": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Answers a request. The first answer of each session counts, of at most five.
-         * @description The same answer again is accepted. A session that holds no key can only deny, and an account without keys as well.
-         */
-        post: operations["Requests_answer"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/requests/{id}/answers/{sessionId}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        post?: never;
-        /**
-         * Rejects an answer that does not verify, so that there is room for another one.
-         * @description For the session that asked. The session of the answer has had its turn.
-         */
-        delete: operations["Requests_reject"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/livez": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * The process answers.
-         * @description Says nothing about its dependencies.
-         */
-        get: operations["Health_live"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/readyz": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** Whether this process should get requests, per dependency. */
-        get: operations["Health_ready"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/connect/certificate/start": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** Begins connecting a certificate in a browser: the address that requests it. */
-        get: operations["CertificateConnect_start"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/connect/certificate/complete": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** Reads the certificate of a browser: redirects to the return address. */
-        get: operations["CertificateConnect_complete"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/connect/certificate": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** Connects the certificate of this connection, or of a `code`. */
-        post: operations["CertificateConnect_connect"];
-        /**
-         * Unlinks the certificate, linked or not.
-         * @description Where a certificate is required, access ends at once, everywhere.
-         */
-        delete: operations["CertificateConnect_disconnect"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/auth/mtls": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** Login with the client certificate of this connection. */
-        post: operations["CertificateLogin_logIn"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/auth/mtls/start": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** Begins a login in a browser: redirects to the address that requests its certificate. */
-        get: operations["CertificateLogin_start"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/auth/mtls/complete": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** Ends a login in a browser: redirects to the return address. */
-        get: operations["CertificateLogin_complete"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/auth/mtls/claim": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** Exchanges a code for a token, once. */
-        post: operations["CertificateLogin_claim"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/auth/challenge": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** A challenge to sign: valid for 60 seconds and one login. */
-        post: operations["DeviceKey_challenge"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/auth": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** Signs in with a device key, or signs up. */
-        post: operations["DeviceKey_logIn"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v2/auth/devices": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** Requests to be added to an account; valid for ten minutes. */
-        post: operations["Devices_request"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v2/auth/devices/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** The waiting device with this user code. */
-        get: operations["Devices_find"];
-        put?: never;
-        post?: never;
-        /** Refuses a device. */
-        delete: operations["Devices_refuse"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v2/auth/devices/{id}/approve": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** Adds a device to the account, while the approving session is active. */
-        post: operations["Devices_approve"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v2/auth/devices/{id}/token": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** The device's own token, once it was approved. */
-        post: operations["Devices_claim"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/connect/external/{provider}/params": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** Begins linking an identity to this account: the address to open, for 10 minutes. */
-        get: operations["Connect_start"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/connect/external/{provider}/finalize": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** Links the identity of a `pending`. */
-        post: operations["Connect_finalize"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/connect/external/{provider}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        post?: never;
-        /**
-         * Unlinks an identity, linked or not.
-         * @description Where the provider is required, access ends at once, everywhere.
-         */
-        delete: operations["Connect_unlink"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/oauth/{provider}/callback": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** The redirect URI of the provider; redirects to the client with an answer or an error. */
-        get: operations["ProviderCallback_callback"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/oauth/{provider}/jwks": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * The public keys with which this server signs its client assertions (RFC 7523).
-         * @description For the registration of the client at the provider (`jwks_uri`).
-         */
-        get: operations["ProviderCallback_keys"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/oauth/{provider}/cancel": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** Drops a login at the wish of the person; sends nothing to a program. */
-        post: operations["ProviderCallback_cancel"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/auth/external/{provider}/params": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** Begins a login: the address to open, for 10 minutes. */
-        get: operations["ProviderLogin_start"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/auth/external/{provider}/finalize": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** Finishes a login with a device key: signs up, signs in, or links the identity. */
-        post: operations["ProviderLogin_finalize"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/auth/external/{provider}/finalize-keyless": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** Finishes a login without a device key: signs in, or makes an account that the server can read. */
-        post: operations["ProviderLogin_finalizeKeyless"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/auth/external/{provider}/pending": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** The person that a pending login proved; finishes nothing. */
-        post: operations["ProviderLogin_describe"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/auth/external/{provider}/pending/{pending}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        post?: never;
-        /** Drops a pending login, existing or not. */
-        delete: operations["ProviderLogin_drop"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-}
+export type paths = Record<string, never>;
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
@@ -1616,6 +729,328 @@ export interface components {
             details?: components["schemas"]["ErrorDetail"][];
             requestId?: string;
         };
+        Routes: {
+            /** @description The account's live sessions, newest first. */
+            "GET /v1/account/sessions": {
+                answer: components["schemas"]["SessionList"];
+            };
+            /** @description Names a session of the account. */
+            "PATCH /v1/account/sessions/{id}": {
+                body: components["schemas"]["RenameSession"];
+                answer: components["schemas"]["Success"];
+            };
+            /** @description Ends one session at once and everywhere, known or not. */
+            "DELETE /v1/account/sessions/{id}": {
+                answer: components["schemas"]["Success"];
+            };
+            /** @description Ends this session, at once and everywhere. */
+            "POST /v1/auth/logout": {
+                answer: components["schemas"]["Success"];
+            };
+            /** @description Ends every session of the account. */
+            "POST /v1/auth/logout-everywhere": {
+                answer: components["schemas"]["Success"];
+            };
+            /** @description A provider reports that a session ended (OpenID Connect Back-Channel Logout 1.0). */
+            "POST /v1/auth/backchannel-logout/{provider}": {
+                answer: unknown;
+            };
+            /** @description GitHub reports that a user may have left an organisation, a team or the app. */
+            "POST /v1/auth/providers/github/webhook": {
+                body: Record<string, never>;
+                answer: components["schemas"]["Success"];
+            };
+            /** @description A provider pushes a security event (OpenID Shared Signals Framework 1.0, RFC 8935). */
+            "POST /v1/signals/{provider}": {
+                answer: unknown;
+            };
+            /** @description A provider ends all sessions of a person (Global Token Revocation, universal logout). */
+            "POST /v1/signals/{provider}/global-token-revocation": {
+                body: {
+                    /** @description Subject identifier (RFC 9493) of the format email, iss_sub or opaque. */
+                    sub_id: {
+                        /** @enum {string} */
+                        format: "email" | "iss_sub" | "opaque";
+                    };
+                };
+                answer: unknown;
+            };
+            /** @description The sign-ins and features that this server offers right now. */
+            "GET /v1/features": {
+                answer: {
+                    [key: string]: unknown;
+                };
+            };
+            /** @description The account and its identities. */
+            "GET /v1/account/profile": {
+                answer: components["schemas"]["AccountProfile"];
+            };
+            /** @description Deletes the account with everything it stores, and revokes its tokens. */
+            "DELETE /v1/account": {
+                answer: components["schemas"]["Success"];
+            };
+            /** @description The settings of an end-to-end encrypted account. */
+            "GET /v1/account/settings": {
+                answer: components["schemas"]["Settings"];
+            };
+            /** @description Writes the settings if their version is still `expectedVersion`; otherwise returns what is stored. */
+            "POST /v1/account/settings": {
+                body: components["schemas"]["WriteSettings"];
+                answer: components["schemas"]["SettingsWritten"];
+            };
+            /** @description The settings of any account. */
+            "GET /v2/account/settings": {
+                answer: components["schemas"]["SettingsV2"];
+            };
+            /** @description Writes the settings if their version is still `expectedVersion`; otherwise returns what is stored. */
+            "POST /v2/account/settings": {
+                body: components["schemas"]["WriteSettingsV2"];
+                answer: components["schemas"]["SettingsV2Written"];
+            };
+            /** @description Credentials of connected services. */
+            "GET /v1/account/credentials": {
+                answer: components["schemas"]["CredentialList"];
+            };
+            /** @description The credentials of one service. */
+            "GET /v1/account/credentials/{service}": {
+                answer: components["schemas"]["Credential"];
+            };
+            /** @description Stores the credentials of a service and replaces earlier ones. */
+            "PUT /v1/account/credentials/{service}": {
+                body: components["schemas"]["PutCredential"];
+                answer: components["schemas"]["Success"];
+            };
+            /** @description Removes the credentials of a service, known or not. */
+            "DELETE /v1/account/credentials/{service}": {
+                answer: components["schemas"]["Success"];
+            };
+            /** @description How this account's content is encrypted. */
+            "GET /v1/account/encryption": {
+                answer: components["schemas"]["Encryption"];
+            };
+            /** @description Changes the encryption mode, while nothing is stored. */
+            "PATCH /v1/account/encryption": {
+                body: components["schemas"]["ChangeEncryption"];
+                answer: components["schemas"]["Encryption"];
+            };
+            /** @description Changes the encryption mode and all stored content in one transaction. */
+            "POST /v1/account/encryption/migrate": {
+                body: components["schemas"]["MigrateEncryption"];
+                answer: components["schemas"]["Migrated"];
+            };
+            /** @description The account's saved tokens, newest first. */
+            "GET /v1/push-tokens": {
+                answer: components["schemas"]["PushTokenList"];
+            };
+            /** @description Saves a token; saved again, what is given is updated and the rest stays. */
+            "POST /v1/push-tokens": {
+                body: components["schemas"]["SavePushToken"];
+                answer: components["schemas"]["Success"];
+            };
+            /** @description Removes a token, known or not. */
+            "DELETE /v1/push-tokens/{token}": {
+                answer: components["schemas"]["Success"];
+            };
+            /** @description Asks the person: stores a request that another device of the account answers. */
+            "POST /v1/requests": {
+                body: components["schemas"]["NewRequest"];
+                answer: components["schemas"]["Request"];
+            };
+            /** @description The open requests of the account, without their content. */
+            "GET /v1/requests": {
+                answer: components["schemas"]["RequestList"];
+            };
+            /** @description One request with its answers. With `waitSeconds`, waits for one. */
+            "GET /v1/requests/{id}": {
+                query: {
+                    /** @description Waits for an answer, for the end of the request, or for this long. The content is left out then. */
+                    waitSeconds?: number;
+                };
+                answer: components["schemas"]["AnsweredRequest"];
+            };
+            /** @description Closes a request with the answer that was taken, or withdraws it. */
+            "DELETE /v1/requests/{id}": {
+                query: {
+                    /**
+                     * Format: uuid
+                     * @description The session whose answer was taken. Without it, the request is withdrawn.
+                     */
+                    answeredBy?: string;
+                };
+                answer: components["schemas"]["AnsweredRequest"];
+            };
+            /** @description Answers a request. The first answer of each session counts, of at most five. */
+            "POST /v1/requests/{id}/answer": {
+                body: components["schemas"]["NewAnswer"];
+                answer: components["schemas"]["Success"];
+            };
+            /** @description Rejects an answer that does not verify, so that there is room for another one. */
+            "DELETE /v1/requests/{id}/answers/{sessionId}": {
+                answer: components["schemas"]["Success"];
+            };
+            /** @description The process answers. */
+            "GET /livez": {
+                answer: components["schemas"]["Liveness"];
+            };
+            /** @description Whether this process should get requests, per dependency. */
+            "GET /readyz": {
+                answer: components["schemas"]["Readiness"];
+            };
+            /** @description Begins connecting a certificate in a browser: the address that requests it. */
+            "GET /v1/connect/certificate/start": {
+                query: {
+                    /** @description The return address; the operator lists the allowed ones. */
+                    returnTo: string;
+                    /** @description SHA-256 of a secret `proof` in hex; the code is then accepted with `proof` alone. */
+                    proofHash?: string;
+                };
+                answer: components["schemas"]["ConnectStart"];
+            };
+            /** @description Reads the certificate of a browser: redirects to the return address. */
+            "GET /v1/connect/certificate/complete": {
+                query: {
+                    /** @description Of the address that `start` returned; used once. */
+                    state: unknown;
+                };
+                answer: unknown;
+            };
+            /** @description Connects the certificate of this connection, or of a `code`. */
+            "POST /v1/connect/certificate": {
+                body: components["schemas"]["ConnectCertificate"];
+                answer: components["schemas"]["Success"];
+            };
+            /** @description Unlinks the certificate, linked or not. */
+            "DELETE /v1/connect/certificate": {
+                answer: components["schemas"]["Success"];
+            };
+            /** @description Login with the client certificate of this connection. */
+            "POST /v1/auth/mtls": {
+                body: components["schemas"]["LoginClient"];
+                answer: components["schemas"]["LoginAnswer"];
+            };
+            /** @description Begins a login in a browser: redirects to the address that requests its certificate. */
+            "GET /v1/auth/mtls/start": {
+                query: {
+                    /** @description The return address; the operator lists the allowed ones. */
+                    returnTo: string;
+                    /** @description SHA-256 of a secret `proof` in hex; the code is then accepted with `proof` alone. */
+                    proofHash?: string;
+                };
+                answer: unknown;
+            };
+            /** @description Ends a login in a browser: redirects to the return address. */
+            "GET /v1/auth/mtls/complete": {
+                query: {
+                    /** @description The return address; the operator lists the allowed ones. */
+                    returnTo: string;
+                    /** @description SHA-256 of a secret `proof` in hex; the code is then accepted with `proof` alone. */
+                    proofHash?: string;
+                };
+                answer: unknown;
+            };
+            /** @description Exchanges a code for a token, once. */
+            "POST /v1/auth/mtls/claim": {
+                body: components["schemas"]["Claim"];
+                answer: components["schemas"]["LoginAnswer"];
+            };
+            /** @description A challenge to sign: valid for 60 seconds and one login. */
+            "POST /v1/auth/challenge": {
+                answer: components["schemas"]["Challenge"];
+            };
+            /** @description Signs in with a device key, or signs up. */
+            "POST /v1/auth": {
+                body: components["schemas"]["DeviceKeyLogin"];
+                answer: components["schemas"]["LoginAnswer"];
+            };
+            /** @description Requests to be added to an account; valid for ten minutes. */
+            "POST /v2/auth/devices": {
+                body: components["schemas"]["RequestDevice"];
+                answer: components["schemas"]["DeviceRequest"];
+            };
+            /** @description The waiting device with this user code. */
+            "GET /v2/auth/devices/{id}": {
+                answer: components["schemas"]["WaitingDevice"];
+            };
+            /** @description Refuses a device. */
+            "DELETE /v2/auth/devices/{id}": {
+                answer: components["schemas"]["Success"];
+            };
+            /** @description Adds a device to the account, while the approving session is active. */
+            "POST /v2/auth/devices/{id}/approve": {
+                body: components["schemas"]["ApproveDevice"];
+                answer: components["schemas"]["Success"];
+            };
+            /** @description The device's own token, once it was approved. */
+            "POST /v2/auth/devices/{id}/token": {
+                body: components["schemas"]["ClaimDevice"];
+                answer: components["schemas"]["DeviceToken"];
+            };
+            /** @description Begins linking an identity to this account: the address to open, for 10 minutes. */
+            "GET /v1/connect/external/{provider}/params": {
+                query: {
+                    /** @description Return to http://127.0.0.1:<port>/oauth/<provider>, not to the configured return address, after a page has asked. AUTH_LOOPBACK_RETURN_ENABLED turns it off. */
+                    loopbackPort?: number;
+                };
+                answer: components["schemas"]["StartAnswer"];
+            };
+            /** @description Links the identity of a `pending`. */
+            "POST /v1/connect/external/{provider}/finalize": {
+                body: components["schemas"]["ConnectFinalize"];
+                answer: components["schemas"]["Success"];
+            };
+            /** @description Unlinks an identity, linked or not. */
+            "DELETE /v1/connect/external/{provider}": {
+                answer: components["schemas"]["Success"];
+            };
+            /** @description The redirect URI of the provider; redirects to the client with an answer or an error. */
+            "GET /v1/oauth/{provider}/callback": {
+                answer: unknown;
+            };
+            /** @description The public keys with which this server signs its client assertions (RFC 7523). */
+            "GET /v1/oauth/{provider}/jwks": {
+                answer: components["schemas"]["KeySet"];
+            };
+            /** @description Drops a login at the wish of the person; sends nothing to a program. */
+            "POST /v1/oauth/{provider}/cancel": {
+                answer: unknown;
+            };
+            /** @description Begins a login: the address to open, for 10 minutes. */
+            "GET /v1/auth/external/{provider}/params": {
+                query: {
+                    /** @description Return to http://127.0.0.1:<port>/oauth/<provider>, not to the configured return address, after a page has asked. AUTH_LOOPBACK_RETURN_ENABLED turns it off. */
+                    loopbackPort?: number;
+                    /**
+                     * @default keyed
+                     * @enum {string}
+                     */
+                    mode?: "keyed" | "keyless";
+                    /** @description SHA-256 of a secret `proof` that the client keeps, in hex. */
+                    proofHash?: string;
+                    /** @description In place of `proofHash`: the device key that will finish the login. */
+                    publicKey?: string;
+                };
+                answer: components["schemas"]["StartAnswer"];
+            };
+            /** @description Finishes a login with a device key: signs up, signs in, or links the identity. */
+            "POST /v1/auth/external/{provider}/finalize": {
+                body: components["schemas"]["Finalize"];
+                answer: components["schemas"]["LoginAnswer"];
+            };
+            /** @description Finishes a login without a device key: signs in, or makes an account that the server can read. */
+            "POST /v1/auth/external/{provider}/finalize-keyless": {
+                body: components["schemas"]["FinalizeKeyless"];
+                answer: components["schemas"]["LoginAnswer"];
+            };
+            /** @description The person that a pending login proved; finishes nothing. */
+            "POST /v1/auth/external/{provider}/pending": {
+                body: components["schemas"]["PendingProof"];
+                answer: components["schemas"]["PendingIdentity"];
+            };
+            /** @description Drops a pending login, existing or not. */
+            "DELETE /v1/auth/external/{provider}/pending/{pending}": {
+                answer: components["schemas"]["Success"];
+            };
+        };
     };
     responses: never;
     parameters: never;
@@ -1624,1410 +1059,4 @@ export interface components {
     pathItems: never;
 }
 export type $defs = Record<string, never>;
-export interface operations {
-    Sessions_list: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["SessionList"];
-                };
-            };
-        };
-    };
-    Sessions_end: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Success"];
-                };
-            };
-        };
-    };
-    Sessions_rename: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["RenameSession"];
-            };
-        };
-        responses: {
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Success"];
-                };
-            };
-        };
-    };
-    Sessions_logOut: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Success"];
-                };
-            };
-        };
-    };
-    Sessions_logOutEverywhere: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Success"];
-                };
-            };
-        };
-    };
-    ProviderSignals_logOut: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                provider: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/x-www-form-urlencoded": {
-                    logout_token?: string;
-                };
-            };
-        };
-        responses: {
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-        };
-    };
-    ProviderSignals_webhook: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": Record<string, never>;
-            };
-        };
-        responses: {
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Success"];
-                };
-            };
-        };
-    };
-    SecurityEvents_receive: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                provider: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/secevent+jwt": string;
-            };
-        };
-        responses: {
-            202: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-        };
-    };
-    UniversalLogout_signOut: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                provider: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": {
-                    /** @description Subject identifier (RFC 9493) of the format email, iss_sub or opaque. */
-                    sub_id: {
-                        /** @enum {string} */
-                        format: "email" | "iss_sub" | "opaque";
-                    };
-                };
-            };
-        };
-        responses: {
-            204: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-        };
-    };
-    Features_read: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The discovery document. */
-            200: {
-                headers: {
-                    etag?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "features": {
-                     *         "pushTokens": {
-                     *           "enabled": true
-                     *         },
-                     *         "updates": {
-                     *           "enabled": true
-                     *         }
-                     *       },
-                     *       "capabilities": {
-                     *         "auth": {
-                     *           "methods": [
-                     *             {
-                     *               "method": "key_challenge",
-                     *               "action": "login",
-                     *               "mode": "keyed"
-                     *             },
-                     *             {
-                     *               "method": "key_challenge",
-                     *               "action": "provision",
-                     *               "mode": "keyed"
-                     *             }
-                     *           ],
-                     *           "login": {
-                     *             "requiredProviders": [],
-                     *             "serverChallenge": "required"
-                     *           }
-                     *         },
-                     *         "encryption": {
-                     *           "storagePolicy": "required_e2ee",
-                     *           "defaultAccountMode": "e2ee"
-                     *         },
-                     *         "server": {
-                     *           "apiVersions": [
-                     *             "v1"
-                     *           ]
-                     *         }
-                     *       }
-                     *     }
-                     */
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
-                };
-            };
-            /** @description Unchanged since the `etag` in `if-none-match`. */
-            304: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-        };
-    };
-    Account_profile: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["AccountProfile"];
-                };
-            };
-        };
-    };
-    Account_remove: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Success"];
-                };
-            };
-        };
-    };
-    AccountSettings_read: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Settings"];
-                };
-            };
-        };
-    };
-    AccountSettings_write: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["WriteSettings"];
-            };
-        };
-        responses: {
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["SettingsWritten"];
-                };
-            };
-        };
-    };
-    AccountSettings_readV2: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["SettingsV2"];
-                };
-            };
-        };
-    };
-    AccountSettings_writeV2: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["WriteSettingsV2"];
-            };
-        };
-        responses: {
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["SettingsV2Written"];
-                };
-            };
-        };
-    };
-    Credentials_list: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CredentialList"];
-                };
-            };
-        };
-    };
-    Credentials_find: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                service: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Credential"];
-                };
-            };
-        };
-    };
-    Credentials_put: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                service: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["PutCredential"];
-            };
-        };
-        responses: {
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Success"];
-                };
-            };
-        };
-    };
-    Credentials_remove: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                service: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Success"];
-                };
-            };
-        };
-    };
-    Encryption_read: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Encryption"];
-                };
-            };
-        };
-    };
-    Encryption_change: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["ChangeEncryption"];
-            };
-        };
-        responses: {
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Encryption"];
-                };
-            };
-        };
-    };
-    Encryption_migrate: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["MigrateEncryption"];
-            };
-        };
-        responses: {
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Migrated"];
-                };
-            };
-        };
-    };
-    PushTokens_list: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["PushTokenList"];
-                };
-            };
-        };
-    };
-    PushTokens_save: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["SavePushToken"];
-            };
-        };
-        responses: {
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Success"];
-                };
-            };
-        };
-    };
-    PushTokens_remove: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                token: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Success"];
-                };
-            };
-        };
-    };
-    Requests_list: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["RequestList"];
-                };
-            };
-        };
-    };
-    Requests_ask: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["NewRequest"];
-            };
-        };
-        responses: {
-            /** @description The account has this request already. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Request"];
-                };
-            };
-            201: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Request"];
-                };
-            };
-        };
-    };
-    Requests_read: {
-        parameters: {
-            query?: {
-                /** @description Waits for an answer, for the end of the request, or for this long. The content is left out then. */
-                waitSeconds?: number;
-            };
-            header?: never;
-            path: {
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["AnsweredRequest"];
-                };
-            };
-        };
-    };
-    Requests_close: {
-        parameters: {
-            query?: {
-                /** @description The session whose answer was taken. Without it, the request is withdrawn. */
-                answeredBy?: string;
-            };
-            header?: never;
-            path: {
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["AnsweredRequest"];
-                };
-            };
-        };
-    };
-    Requests_answer: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["NewAnswer"];
-            };
-        };
-        responses: {
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Success"];
-                };
-            };
-        };
-    };
-    Requests_reject: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: string;
-                sessionId: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Success"];
-                };
-            };
-        };
-    };
-    Health_live: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Liveness"];
-                };
-            };
-        };
-    };
-    Health_ready: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Readiness"];
-                };
-            };
-        };
-    };
-    CertificateConnect_start: {
-        parameters: {
-            query: {
-                /** @description The return address; the operator lists the allowed ones. */
-                returnTo: string;
-                /** @description SHA-256 of a secret `proof` in hex; the code is then accepted with `proof` alone. */
-                proofHash?: string;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ConnectStart"];
-                };
-            };
-        };
-    };
-    CertificateConnect_complete: {
-        parameters: {
-            query: {
-                /** @description Of the address that `start` returned; used once. */
-                state: unknown;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description To `returnTo`, with `code` or `error`. */
-            302: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-        };
-    };
-    CertificateConnect_connect: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: {
-            content: {
-                "application/json": components["schemas"]["ConnectCertificate"];
-            };
-        };
-        responses: {
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Success"];
-                };
-            };
-        };
-    };
-    CertificateConnect_disconnect: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Success"];
-                };
-            };
-        };
-    };
-    CertificateLogin_logIn: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: {
-            content: {
-                "application/json": components["schemas"]["LoginClient"];
-            };
-        };
-        responses: {
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["LoginAnswer"];
-                };
-            };
-        };
-    };
-    CertificateLogin_start: {
-        parameters: {
-            query: {
-                /** @description The return address; the operator lists the allowed ones. */
-                returnTo: string;
-                /** @description SHA-256 of a secret `proof` in hex; the code is then accepted with `proof` alone. */
-                proofHash?: string;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description To `complete`. */
-            302: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-        };
-    };
-    CertificateLogin_complete: {
-        parameters: {
-            query: {
-                /** @description The return address; the operator lists the allowed ones. */
-                returnTo: string;
-                /** @description SHA-256 of a secret `proof` in hex; the code is then accepted with `proof` alone. */
-                proofHash?: string;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description To `returnTo`, with `code` or `error`. */
-            302: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-        };
-    };
-    CertificateLogin_claim: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["Claim"];
-            };
-        };
-        responses: {
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["LoginAnswer"];
-                };
-            };
-        };
-    };
-    DeviceKey_challenge: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Challenge"];
-                };
-            };
-        };
-    };
-    DeviceKey_logIn: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["DeviceKeyLogin"];
-            };
-        };
-        responses: {
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["LoginAnswer"];
-                };
-            };
-        };
-    };
-    Devices_request: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["RequestDevice"];
-            };
-        };
-        responses: {
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["DeviceRequest"];
-                };
-            };
-        };
-    };
-    Devices_find: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @description The user code, in any case, with the dash or without. */
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["WaitingDevice"];
-                };
-            };
-        };
-    };
-    Devices_refuse: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Success"];
-                };
-            };
-        };
-    };
-    Devices_approve: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["ApproveDevice"];
-            };
-        };
-        responses: {
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Success"];
-                };
-            };
-        };
-    };
-    Devices_claim: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["ClaimDevice"];
-            };
-        };
-        responses: {
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["DeviceToken"];
-                };
-            };
-        };
-    };
-    Connect_start: {
-        parameters: {
-            query?: {
-                /** @description Return to http://127.0.0.1:<port>/oauth/<provider>, not to the configured return address, after a page has asked. AUTH_LOOPBACK_RETURN_ENABLED turns it off. */
-                loopbackPort?: number;
-            };
-            header?: never;
-            path: {
-                provider: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["StartAnswer"];
-                };
-            };
-        };
-    };
-    Connect_finalize: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                provider: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["ConnectFinalize"];
-            };
-        };
-        responses: {
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Success"];
-                };
-            };
-        };
-    };
-    Connect_unlink: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                provider: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Success"];
-                };
-            };
-        };
-    };
-    ProviderCallback_callback: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                provider: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description A page that asks before it redirects to a program on the computer. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "text/html": string;
-                };
-            };
-            /** @description To the return address. */
-            302: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-        };
-    };
-    ProviderCallback_keys: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                provider: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["KeySet"];
-                };
-            };
-        };
-    };
-    ProviderCallback_cancel: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                provider: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/x-www-form-urlencoded": {
-                    pending?: string;
-                };
-            };
-        };
-        responses: {
-            /** @description A page that says so. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "text/html": string;
-                };
-            };
-        };
-    };
-    ProviderLogin_start: {
-        parameters: {
-            query?: {
-                /** @description Return to http://127.0.0.1:<port>/oauth/<provider>, not to the configured return address, after a page has asked. AUTH_LOOPBACK_RETURN_ENABLED turns it off. */
-                loopbackPort?: number;
-                mode?: "keyed" | "keyless";
-                /** @description SHA-256 of a secret `proof` that the client keeps, in hex. */
-                proofHash?: string;
-                /** @description In place of `proofHash`: the device key that will finish the login. */
-                publicKey?: string;
-            };
-            header?: never;
-            path: {
-                provider: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["StartAnswer"];
-                };
-            };
-        };
-    };
-    ProviderLogin_finalize: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                provider: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["Finalize"];
-            };
-        };
-        responses: {
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["LoginAnswer"];
-                };
-            };
-        };
-    };
-    ProviderLogin_finalizeKeyless: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                provider: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["FinalizeKeyless"];
-            };
-        };
-        responses: {
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["LoginAnswer"];
-                };
-            };
-        };
-    };
-    ProviderLogin_describe: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                provider: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["PendingProof"];
-            };
-        };
-        responses: {
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["PendingIdentity"];
-                };
-            };
-        };
-    };
-    ProviderLogin_drop: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                pending: string;
-                provider: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Success"];
-                };
-            };
-        };
-    };
-}
+export type operations = Record<string, never>;
