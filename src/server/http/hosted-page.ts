@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { readdir } from 'node:fs/promises';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
 const ONE_YEAR_SECONDS = 31_536_000;
@@ -39,17 +40,17 @@ export async function servePageAssets(
   prefix: string,
 ): Promise<void> {
   const { default: fastifyStatic } = await import('@fastify/static');
+  const names = new Set(await readdir(root));
   // Not awaited: that would complete the routes before Nest sets its error handler.
   void server.register(fastifyStatic, {
     root,
-    prefix,
-    // Only files present at start are served, each with its own route: the one for all of them answers an encoded
-    // backslash or NUL with 500.
-    wildcard: false,
-    index: false,
+    // Its own routes answer an encoded backslash or NUL with 500, or are two for each file, which a start waits for.
+    serve: false,
     preCompressed: true,
-    decorateReply: false,
     immutable: true,
     maxAge: ONE_YEAR_SECONDS * 1000,
   });
+  server.get<{ Params: { name: string } }>(`${prefix}:name`, ({ params: { name } }, reply) =>
+    names.has(name) ? reply.sendFile(name) : reply.callNotFound(),
+  );
 }
