@@ -1,6 +1,7 @@
 import { Inject, Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import { errors } from 'jose';
 import { AppError } from '../../common/errors.js';
+import { QuietLog } from '../../common/quiet-log.js';
 import { Runtime } from '../../common/runtime/runtime.js';
 import { httpConfig, type HttpSettings } from '../config/http.config.js';
 import { networkConfig, type NetworkSettings } from '../config/network.config.js';
@@ -39,6 +40,7 @@ export class ClientAssertionService implements OnApplicationShutdown {
   private readonly logger = new Logger('ClientAssertion');
   private readonly clients: readonly AssertingClient[];
   private readonly audience: string;
+  private readonly refusals: QuietLog;
 
   constructor(
     @Inject(resourceServersConfig.KEY) servers: readonly ResourceServerSettings[],
@@ -48,6 +50,7 @@ export class ClientAssertionService implements OnApplicationShutdown {
     private readonly runtime: Runtime,
   ) {
     this.audience = http.publicUrl ?? '';
+    this.refusals = new QuietLog(runtime.clock);
     this.clients = servers.flatMap((server) => {
       const { id, client } = server;
       const names = assertedBy(id, client);
@@ -84,8 +87,11 @@ export class ClientAssertionService implements OnApplicationShutdown {
       (await this.signatureFailure(assertion, client)) ??
       (await this.useFailure(decoded, client));
     if (failure !== null) {
+      const { id } = client.server;
       const reason = `The client assertion is refused: ${failure}.`;
-      this.logger.warn({ msg: 'client assertion refused', client: client.server.id, reason });
+      this.refusals.write(`${id} ${failure}`, (others) =>
+        this.logger.warn({ msg: 'client assertion refused', client: id, reason, others }),
+      );
       throw new AppError('invalid-client');
     }
     return client.server;

@@ -128,6 +128,7 @@ describe('private_key_jwt', () => {
     // The same id in another assertion is a replay, too.
     expect(refusalOf(await introspect(await sign(claims, relayKey)))).toMatchObject(REFUSED);
     expect(server.logs()).not.toContain(assertion.split('.')[2]);
+    expect(server.logs().split('it was used before')).toHaveLength(2);
     const rows = await runSql(
       server.databaseUrl,
       'SELECT max(expires_at) < now() + interval \'11 minutes\' AS "isBounded" FROM client_assertion',

@@ -62,6 +62,17 @@ describe('back-channel logout', () => {
     expect(await fixture.statusOf(one, known)).toBe(200);
   });
 
+  it('logs 50 refusals of strangers once', async () => {
+    const linesIn = () => one.logs().split('logout token refused').length - 1;
+    const before = linesIn();
+    const body = 'logout_token=x';
+    const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+    const path = '/v1/auth/backchannel-logout/people';
+    const sent = Array.from({ length: 50 }, () => call(one, 'POST', path, { body, headers }));
+    expect(new Set((await Promise.all(sent)).map(({ status }) => status))).toEqual(new Set([400]));
+    expect(linesIn() - before).toBeLessThanOrEqual(1);
+  });
+
   it('ends the session of the logout token on every replica, and no other of the account', async () => {
     const [here, there] = [randomUUID(), randomUUID()];
     const person = await fixture.keylessLogin(one, randomUUID(), here);

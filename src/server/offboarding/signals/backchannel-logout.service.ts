@@ -1,6 +1,7 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { Clock } from '../../../common/runtime/clock.js';
 import { AppError, orRefuse } from '../../../common/errors.js';
+import { QuietLog } from '../../../common/quiet-log.js';
 import { IdentityChangesService } from '../../identities/identity-changes.service.js';
 import {
   MAX_LOGOUT_TOKEN_AGE_SECONDS,
@@ -27,6 +28,7 @@ const REMEMBERED_MS = 2 * MAX_LOGOUT_TOKEN_AGE_SECONDS * 1000;
 @Injectable()
 export class BackchannelLogoutService {
   private readonly logger = new Logger('ProviderSignals');
+  private readonly refusals: QuietLog;
 
   constructor(
     private readonly providers: ProviderRegistry,
@@ -35,7 +37,9 @@ export class BackchannelLogoutService {
     private readonly signals: RecheckSignalsService,
     private readonly changes: IdentityChangesService,
     private readonly clock: Clock,
-  ) {}
+  ) {
+    this.refusals = new QuietLog(clock);
+  }
 
   /**
    * @throws AppError `not-found` for a provider that sends no logout tokens, `invalid-request`: also for
@@ -81,7 +85,9 @@ export class BackchannelLogoutService {
   }
 
   private refuse(provider: string, cause: string): AppError {
-    this.logger.warn({ msg: 'logout token refused', provider, cause });
+    this.refusals.write(provider, (others) =>
+      this.logger.warn({ msg: 'logout token refused', provider, cause, others }),
+    );
     return new AppError('invalid-request');
   }
 }
