@@ -110,4 +110,13 @@ describe.each([
       });
     }
   });
+
+  it('documents the body of each GET that is answered 200', async () => {
+    const { paths } = JSON.parse((await file()).text) as ApiDocument;
+    const bare = Object.entries(paths).filter(([, { get }]) => {
+      const success = get?.responses['200'];
+      return success !== undefined && success.content === undefined;
+    });
+    expect(bare.map(([path]) => path)).toEqual([]);
+  });
 });

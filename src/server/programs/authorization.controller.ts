@@ -1,13 +1,13 @@
-import { Body, Controller, Delete, Get, Param, Post, Req, Res, UseGuards } from '@nestjs/common';
+import { Body, Controller, Delete, Get, Header, Param, Post, Req, UseGuards } from '@nestjs/common';
 import { RouteConfig } from '@nestjs/platform-fastify';
 import { ApiConsumes, ApiTags } from '@nestjs/swagger';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyRequest } from 'fastify';
 import type { Access } from '../auth/auth.service.js';
 import { LoginRateGuard } from '../auth/login-rate.guard.js';
 import { RateLimitService } from '../auth/rate-limit.service.js';
 import { Caller, Public } from '../auth/route-access.js';
 import { ChangesState, FORM } from '../http/request-rules.js';
-import { Answers, Refuses, SuccessDto, Summary } from '../http/route-docs.js';
+import { Answers, Redirects, Refuses, SuccessDto, Summary } from '../http/route-docs.js';
 import { oauthRefusal } from '../oauth/oauth-refusal.js';
 import { AuthorizationService } from './authorization.service.js';
 import { ProgramMetricsService } from './program-metrics.service.js';
@@ -36,11 +36,12 @@ export class AuthorizationController {
   @Public()
   @UseGuards(LoginRateGuard)
   @ChangesState()
-  async authorize(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
-    const [, query = ''] = request.url.split(/\?(.*)/s);
-    const address = await this.authorizations.begin(new URLSearchParams(query));
-    // The address of the request must not reach the program or the host of its logo.
-    await reply.header('referrer-policy', 'no-referrer').redirect(address, 302);
+  @Redirects('To the page, or to the program with `error`.')
+  // The address of the request must not reach the program or the host of its logo.
+  @Header('referrer-policy', 'no-referrer')
+  async authorize(@Req() { url }: FastifyRequest): Promise<{ url: string }> {
+    const [, query = ''] = url.split(/\?(.*)/s);
+    return { url: await this.authorizations.begin(new URLSearchParams(query)) };
   }
 
   @Summary('The request of a program, as the person has to see it.')
