@@ -141,12 +141,7 @@ function CodeForm({ unknown, setDevice, notify }: CodeFormProps) {
   );
 }
 
-interface CodeFieldProps {
-  readonly given: string;
-  readonly notice: Notice | null;
-}
-
-function CodeField({ given, notice }: CodeFieldProps) {
+function CodeField({ given, notice }: { readonly given: string; readonly notice: Notice | null }) {
   return (
     <TextField
       id="code"

@@ -7,12 +7,8 @@ import { t } from '../i18n/messages.js';
 import { KeyCharacters } from './key-characters.js';
 import type { KeySheetProps } from './key-sheet.js';
 
-interface KeyViewProps extends KeySheetProps {
-  readonly id: string;
-}
-
 /** A hidden key in a field that password managers offer to save. */
-export function KeyView({ id, secret, accountId }: KeyViewProps) {
+export function KeyView({ id, secret, accountId }: KeySheetProps & { readonly id: string }) {
   const [isShown, setShown] = useState(false);
   const [isCopied, setCopied] = useState(false);
   const [notice, show] = useState<Notice | null>(null);

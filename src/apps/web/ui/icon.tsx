@@ -45,12 +45,8 @@ export function Icon({ name }: IconProps) {
   );
 }
 
-interface TileProps extends IconProps {
-  readonly isAccented?: boolean;
-}
-
 /** The icon before an entry of a list. */
-export function Tile({ name, isAccented = false }: TileProps) {
+export function Tile({ name, isAccented = false }: IconProps & { readonly isAccented?: boolean }) {
   return (
     <span class={isAccented ? 'tile accent' : 'tile'}>
       <Icon name={name} />

@@ -97,7 +97,7 @@ export const FINDING_MESSAGES = {
     `${provider} opens accounts without device keys and stores no refresh token: a sign-in there counts for AUTH_OFFBOARDING_INTERVAL_SECONDS, then the person has to sign in again (provider-required). Set storeRefreshToken.`,
   'allowlist-entry-can-be-chosen': ({ provider, entries, claim }: ChoosableEntries) =>
     `allow.usersAllowlist of ${provider} has ${quoted(entries)}, which the claim ${claim} can match: at many providers people choose it themselves. Write sub:<subject> or email:<address>, or login:<name> where only an administrator can set it.`,
-  'directory-name-can-be-chosen': ({ provider, claim }: ChoosableName) =>
+  'directory-name-can-be-chosen': ({ provider, claim }: OfProvider & { readonly claim: string }) =>
     `signals.scim.match of ${provider} is userName, which the claim ${claim} has to equal: at many providers people choose it themselves, so that a leaver can avoid the match, or take the name of another person. Match by externalId or oid where the directory sends the id of the person, or name in claims.login a claim that only an administrator can set.`,
   'email-rule-never-met': ({ provider, isAskedForEmail }: UnmetEmailRule) =>
     isAskedForEmail
@@ -158,10 +158,6 @@ function dateOf(at: number): string {
 
 interface ChoosableEntries extends OfProvider {
   readonly entries: readonly string[];
-  readonly claim: string;
-}
-
-interface ChoosableName extends OfProvider {
   readonly claim: string;
 }
 

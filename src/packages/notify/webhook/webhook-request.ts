@@ -145,12 +145,6 @@ function escapeSlack(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }
 
-interface WebhookTarget {
-  readonly id: string;
-  readonly preset: WebhookPreset;
-  readonly url: string;
-}
-
 export interface WebhookRequest {
   readonly url: string;
   /** The exact JSON that is sent. */
@@ -164,7 +158,7 @@ export interface WebhookRequest {
 export function webhookRequest(
   event: NotificationEvent,
   content: Content,
-  channel: WebhookTarget,
+  channel: { readonly id: string; readonly preset: WebhookPreset; readonly url: string },
 ): WebhookRequest {
   const preset = PRESETS[channel.preset];
   const encode = (text: string, toolDetails: string | null) => {

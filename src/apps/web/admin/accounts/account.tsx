@@ -237,11 +237,7 @@ function Facts({ statements }: { readonly statements: readonly Statement[] }) {
   );
 }
 
-interface BackendsProps {
-  readonly backends: AdminAccount['explain']['resourceServers'];
-}
-
-function Backends({ backends }: BackendsProps) {
+function Backends({ backends }: { readonly backends: AdminAccount['explain']['resourceServers'] }) {
   return backends.length === 0 ? null : (
     <Section id="account-backends" title={texts.detail.backends}>
       <Statements statements={backends.map(({ statement }) => statement)} />

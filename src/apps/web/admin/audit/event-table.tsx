@@ -95,7 +95,7 @@ function personOf({ accountId, email, login, subject }: AdminAuditEvent): string
 }
 
 /** The account, or the person that the rules refused. */
-function Subject({ event }: EventProps) {
+function Subject({ event }: { readonly event: AdminAuditEvent }) {
   const { accountId, accountName } = event;
   if (accountId !== null) {
     return (
@@ -110,10 +110,6 @@ function Subject({ event }: EventProps) {
       {person}
     </a>
   );
-}
-
-interface EventProps {
-  readonly event: AdminAuditEvent;
 }
 
 function factsOf(event: AdminAuditEvent, providerName: (id: string) => string): string {

@@ -93,11 +93,7 @@ function None() {
   );
 }
 
-interface ListProps extends ActionResult {
-  readonly rows: readonly AdminInvitation[];
-}
-
-function List({ rows, ...result }: ListProps) {
+function List({ rows, ...result }: ActionResult & { readonly rows: readonly AdminInvitation[] }) {
   return (
     <ul>
       {rows.map((row) => (
@@ -153,12 +149,8 @@ function Revoke({ id, name, ...result }: RevokeProps) {
   );
 }
 
-interface CreatedProps extends CreatedInvitation {
-  readonly close: () => void;
-}
-
 /** The code of a new invitation, which the server does not store. */
-function Created({ code, link, close }: CreatedProps) {
+function Created({ code, link, close }: CreatedInvitation & { readonly close: () => void }) {
   const { invitations } = texts;
   return (
     <Section id="created" title={invitations.created} lead={invitations.createdLead} role="status">
@@ -221,11 +213,7 @@ function CreateButton({ notify, receive }: CreateProps) {
   );
 }
 
-interface FormProps extends Pick<CreateProps, 'receive'> {
-  readonly close: () => void;
-}
-
-function Form({ receive, close }: FormProps) {
+function Form({ receive, close }: Pick<CreateProps, 'receive'> & { readonly close: () => void }) {
   const { client, end } = useSession();
   const { notice, isBusy, run } = useNotedAction(end);
   const { invitations } = texts;

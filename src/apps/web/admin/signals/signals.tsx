@@ -57,11 +57,7 @@ function None() {
   );
 }
 
-interface DetailsProps extends ActionResult {
-  readonly reported: Reported;
-}
-
-function Details({ reported, ...result }: DetailsProps) {
+function Details({ reported, ...result }: ActionResult & { readonly reported: Reported }) {
   const { id, received, stream, directory } = reported;
   const { signals } = texts;
   const nameOf = useProviderName();
@@ -87,12 +83,8 @@ function Details({ reported, ...result }: DetailsProps) {
   );
 }
 
-interface EndOtherProps extends ActionResult {
-  readonly provider: string;
-}
-
 /** Ends the refusal of a person who is in no list. */
-function EndOther({ provider, ...result }: EndOtherProps) {
+function EndOther({ provider, ...result }: ActionResult & { readonly provider: string }) {
   const { client } = useSession();
   const nameOf = useProviderName();
   const { signals } = texts;
