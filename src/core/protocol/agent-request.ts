@@ -1,4 +1,5 @@
 import { utf8 } from '@scure/base';
+import { isRecord, recordOf } from './is-record.js';
 import { isRequestId } from './request-id.js';
 
 /** Limit of the plaintext (contract, Formats). */
@@ -66,7 +67,7 @@ export function readAgentRequest(bytes: Uint8Array): AgentRequest | null {
 
 /** Reads the request of an account without a key, whose content is no sealed text. */
 export function readPlainRequest(value: unknown): AgentRequest | null {
-  return isFields(value) ? readFields(value) : null;
+  return isRecord(value) ? readFields(value) : null;
 }
 
 /** The reason why the answer `allow` of another device does not count. */
@@ -94,14 +95,10 @@ function inputText(input: unknown): string {
 export function jsonOf(bytes: Uint8Array): Fields | null {
   try {
     const value: unknown = JSON.parse(utf8.encode(bytes));
-    return isFields(value) ? value : null;
+    return isRecord(value) ? value : null;
   } catch {
     return null;
   }
-}
-
-export function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function readFields(fields: Fields): AgentRequest | null {
@@ -111,7 +108,7 @@ function readFields(fields: Fields): AgentRequest | null {
   if (v !== 1 || !isRequestId(requestId) || (kind !== 'permission' && kind !== 'user_action')) {
     return null;
   }
-  if (!areTexts([server, account, cwd, host]) || !isFields(session)) {
+  if (!areTexts([server, account, cwd, host]) || !isRecord(session)) {
     return null;
   }
   const { id, title } = session;
@@ -147,7 +144,7 @@ function readTool(value: unknown): AgentRequest['tool'] | null {
   if (value === undefined) {
     return undefined;
   }
-  const { name, input } = isFields(value) ? value : ({} as Fields);
+  const { name, input } = recordOf(value);
   return typeof name === 'string' && input !== undefined ? { name, input } : null;
 }
 
@@ -164,7 +161,7 @@ function readQuestions(value: unknown): readonly AskedQuestion[] | undefined | n
 }
 
 function readQuestion(value: unknown): AskedQuestion | null {
-  const { id, text, options, multiple, custom } = isFields(value) ? value : ({} as Fields);
+  const { id, text, options, multiple, custom } = recordOf(value);
   if (typeof id !== 'string' || typeof text !== 'string' || !Array.isArray(options)) {
     return null;
   }
@@ -181,7 +178,7 @@ function readQuestion(value: unknown): AskedQuestion | null {
 }
 
 function readOption(value: unknown): AskedOption | null {
-  const { id, label, description } = isFields(value) ? value : ({} as Fields);
+  const { id, label, description } = recordOf(value);
   return typeof id === 'string' && typeof label === 'string' && typeof description === 'string'
     ? { id, label, description }
     : null;

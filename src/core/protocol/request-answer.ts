@@ -1,6 +1,7 @@
 import { base64urlnopad, utf8 } from '@scure/base';
 import { sha256 } from '@noble/hashes/sha2.js';
-import { isAllowedRemotely, isFields, jsonOf, type AgentRequest } from './agent-request.js';
+import { isAllowedRemotely, jsonOf, type AgentRequest } from './agent-request.js';
+import { recordOf } from './is-record.js';
 
 /** The first line of the signed bytes; with it a signature can only mean an answer. */
 const ANSWER_VERSION = 'gatehouse-answer-v1';
@@ -158,7 +159,7 @@ function readChoice(value: unknown): AnswerChoice | null {
   if (value === 'allow' || value === 'deny') {
     return value;
   }
-  const answers: unknown = isFields(value) ? value['answers'] : null;
+  const { answers } = recordOf(value);
   if (!Array.isArray(answers)) {
     return null;
   }
@@ -167,7 +168,7 @@ function readChoice(value: unknown): AnswerChoice | null {
 }
 
 function readQuestionAnswer(value: unknown): QuestionAnswer | null {
-  const { id, options, text } = isFields(value) ? value : ({} as Readonly<Record<string, unknown>>);
+  const { id, options, text } = recordOf(value);
   const areTexts =
     Array.isArray(options) && options.every((one): one is string => typeof one === 'string');
   if (typeof id !== 'string' || !areTexts) {

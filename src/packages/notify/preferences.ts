@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { isRecord, recordOf } from '../client/is-record.js';
+import { isRecord, recordOf } from '../../core/protocol/is-record.js';
 import {
   readForegroundBehavior,
   type ForegroundBehavior,

@@ -1,7 +1,7 @@
 import { base64, base64urlnopad } from '@scure/base';
 import type { SettingsFields } from '../client/settings/account-settings.js';
 import { randomBytes } from '../client/crypto/bytes.js';
-import { isRecord, recordOf } from '../client/is-record.js';
+import { isRecord, recordOf } from '../../core/protocol/is-record.js';
 import { isLongEnough, MIN_SECRET_BYTES } from './webhook/signing-secret.js';
 import { CHANNELS_SETTING, PREFERENCES_SETTING, readPreferences } from './preferences.js';
 

@@ -1,6 +1,7 @@
 import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { recordOf } from '../../core/protocol/is-record.js';
 import { refusalCodeOf } from '../http/error.filter.js';
 import { resourceServersConfig } from '../config/resource-servers/resource-servers.config.js';
 import type { ResourceServerSettings } from '../config/resource-servers/resource-servers-file.js';
@@ -91,7 +92,7 @@ export class ResourceServerOutcomesService implements OnModuleInit {
 
   /** Only configured ids are labels: a request can name any text. */
   private named(counted: CountedRequest, request: FastifyRequest): string {
-    const { resource } = bodyOf(request);
+    const { resource } = recordOf(request.body);
     const { id } = request.params as { id?: string };
     const found = this.servers.find((server) => {
       switch (counted) {
@@ -111,11 +112,7 @@ function refusalOutcome({ statusCode }: FastifyReply): string {
   return statusCode >= 500 ? 'failed' : 'refused';
 }
 
-function kindOfToken(request: FastifyRequest): string {
-  return bodyOf(request)['grant_type'] === EXCHANGE ? 'exchange' : 'token';
-}
-
-/** The form; empty where the body could not be read. */
-function bodyOf({ body }: FastifyRequest): Readonly<Record<string, unknown>> {
-  return typeof body === 'object' && body !== null ? (body as Record<string, unknown>) : {};
+/** A body that could not be read has no fields. */
+function kindOfToken({ body }: FastifyRequest): string {
+  return recordOf(body)['grant_type'] === EXCHANGE ? 'exchange' : 'token';
 }

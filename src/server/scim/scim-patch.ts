@@ -1,5 +1,6 @@
 import { filter as matcherOf, type Compare, type Filter } from 'scim2-parse-filter';
 import { lowerAscii } from '../../common/lower-ascii.js';
+import { isRecord } from '../../core/protocol/is-record.js';
 import type {
   DirectoryEmail,
   PersonAttributes,
@@ -11,7 +12,6 @@ import {
   attributeOf,
   emailsOf,
   flagOf,
-  isObject,
   textOrNull,
   userNameOf,
   withoutUrn,
@@ -39,7 +39,7 @@ interface Part {
  * @throws ScimError
  */
 export function patchUser(person: PersonAttributes, body: unknown): ReadPerson {
-  const operations = isObject(body) ? attributeOf(body, 'Operations') : undefined;
+  const operations = isRecord(body) ? attributeOf(body, 'Operations') : undefined;
   if (!Array.isArray(operations) || operations.length === 0) {
     throw new ScimError('invalidSyntax', 'Operations must be a list of operations.');
   }
@@ -66,7 +66,7 @@ function stepsOf(operation: unknown): Step[] {
 }
 
 function partsOf(operation: unknown): Part[] {
-  if (!isObject(operation)) {
+  if (!isRecord(operation)) {
     throw new ScimError('invalidSyntax', 'An operation must be a JSON object.');
   }
   const op = opOf(attributeOf(operation, 'op'));
@@ -84,7 +84,7 @@ function partsAt(op: Op, path: string, value: unknown): Part[] {
   if (name !== '') {
     return [{ op, path: name, value }];
   }
-  if (op === 'remove' || !isObject(value)) {
+  if (op === 'remove' || !isRecord(value)) {
     throw new ScimError('invalidSyntax', 'An operation without a path needs an object as value.');
   }
   return Object.entries(value).flatMap(([key, part]) => (key === '' ? [] : partsAt(op, key, part)));
@@ -141,7 +141,7 @@ function patchEmails(emails: readonly DirectoryEmail[], change: EmailChange): Di
   }
   const given =
     part === undefined ? value : { [part.toLowerCase()]: op === 'remove' ? null : value };
-  if (!isObject(given)) {
+  if (!isRecord(given)) {
     throw new ScimError('invalidValue', 'The value of an element must be an object.');
   }
   if (op !== 'remove' && !emails.some(isMeant)) {

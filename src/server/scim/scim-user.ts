@@ -1,4 +1,5 @@
 import { isIndexable, MAX_INDEXED_BYTES } from '../../common/stored-text.js';
+import { isRecord } from '../../core/protocol/is-record.js';
 import type {
   DirectoryEmail,
   DirectoryPerson,
@@ -12,10 +13,6 @@ export const USER_SCHEMA = 'urn:ietf:params:scim:schemas:core:2.0:User';
 export type JsonObject = Readonly<Record<string, unknown>>;
 
 const MAX_EMAILS = 50;
-
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
 
 /** Names of attributes are compared without case (RFC 7643, 2.1), and may have the URN of the schema. */
 export function attributeOf(body: JsonObject, name: string): unknown {
@@ -49,7 +46,7 @@ export function userNameOf(value: unknown): string {
 /** Microsoft Entra ID sends the texts "True" and "False", others a list or an object with the value. */
 export function flagOf(value: unknown, name: string): boolean {
   const [given] = [value].flat();
-  const inner = isObject(given) ? (attributeOf(given, 'value') ?? attributeOf(given, name)) : given;
+  const inner = isRecord(given) ? (attributeOf(given, 'value') ?? attributeOf(given, name)) : given;
   const word = typeof inner === 'string' ? inner.trim().toLowerCase() : inner;
   if (word === true || word === 'true') {
     return true;
@@ -67,7 +64,7 @@ export function emailsOf(value: unknown): DirectoryEmail[] {
     throw new ScimError('invalidValue', `emails must have at most ${MAX_EMAILS} elements.`);
   }
   return given.flatMap((element: unknown) => {
-    const parts: JsonObject = isObject(element) ? element : { value: element };
+    const parts: JsonObject = isRecord(element) ? element : { value: element };
     const address = textOrNull(attributeOf(parts, 'value'), 'emails.value');
     const type = textOrNull(attributeOf(parts, 'type'), 'emails.type');
     const primary = attributeOf(parts, 'primary') ?? '';
@@ -143,12 +140,12 @@ const NO_ONE: PersonAttributes = {
  * @throws ScimError
  */
 export function readUser(body: unknown, former: PersonAttributes | null): ReadPerson {
-  if (!isObject(body)) {
+  if (!isRecord(body)) {
     throw new ScimError('invalidSyntax', 'The body must be a JSON object.');
   }
   const core = attributeOf(body, '');
   const valueOf = (name: string): unknown =>
-    attributeOf(body, name) ?? (isObject(core) ? attributeOf(core, name) : undefined);
+    attributeOf(body, name) ?? (isRecord(core) ? attributeOf(core, name) : undefined);
   const reading =
     (name: string, read: (value: unknown) => Change): Step =>
     () => {

@@ -9,7 +9,7 @@ import {
 import type { DeviceKey, DeviceKeyJwk } from '../../../packages/client/crypto/device-key.js';
 import { parseServerUrl } from '../../../packages/client/api/server-url.js';
 import { parseJson } from '../../../common/parse-json.js';
-import { isRecord } from '../../../packages/client/is-record.js';
+import { isRecord } from '../../../core/protocol/is-record.js';
 import { CliError, EXIT, refusedError } from '../cli-error.js';
 import {
   createPrivateFile,

@@ -11,7 +11,7 @@ import {
   userDirectory,
   writePrivateFile,
 } from '../../../common/private-files.js';
-import { isRecord } from '../../../packages/client/is-record.js';
+import { isRecord } from '../../../core/protocol/is-record.js';
 import type { SealedRequest } from '../../../packages/client/approvals/account-requests.js';
 import type { AskStore } from '../../../packages/client/approvals/ask-and-wait.js';
 import { hasEnded, ownerOfThisProcess } from '../spool/spool-name.js';

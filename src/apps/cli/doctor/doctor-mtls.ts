@@ -4,7 +4,7 @@ import { request as requestHttp, type IncomingMessage, type RequestOptions } fro
 import { request as requestHttps } from 'node:https';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readSmallFile } from '../../../server/config/environment/small-file.js';
-import { recordOf } from '../../../packages/client/is-record.js';
+import { recordOf } from '../../../core/protocol/is-record.js';
 import { parseJson } from '../../../common/parse-json.js';
 import { readRetryAfter } from '../../../common/retry-after.js';
 import { ServerUnreachable } from '../../../packages/client/api/problem.js';

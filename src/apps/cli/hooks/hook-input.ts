@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { basename } from 'node:path';
-import { isRecord, recordOf } from '../../../packages/client/is-record.js';
+import { isRecord, recordOf } from '../../../core/protocol/is-record.js';
 import type { AskedQuestion } from '../../../core/protocol/agent-request.js';
 import type { Question } from '../approvals/asking.js';
 import { HIDDEN_PROMPT_SECONDS, hookRow, type Agent, type AskRow } from './hook-table.js';

@@ -1,4 +1,4 @@
-import { recordOf } from '../../../packages/client/is-record.js';
+import { recordOf } from '../../../core/protocol/is-record.js';
 import type { AgentRequest } from '../../../core/protocol/agent-request.js';
 import type { AnswerChoice } from '../../../core/protocol/request-answer.js';
 import type { AnswerForm } from './hook-table.js';

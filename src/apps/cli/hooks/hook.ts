@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { recordOf } from '../../../packages/client/is-record.js';
+import { recordOf } from '../../../core/protocol/is-record.js';
 import { parseJson } from '../../../common/parse-json.js';
 import { requireSession } from '../account/current-session.js';
 import type { CliContext } from '../command.js';

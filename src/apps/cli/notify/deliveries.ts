@@ -1,5 +1,5 @@
 import { parseJson } from '../../../common/parse-json.js';
-import { recordOf } from '../../../packages/client/is-record.js';
+import { recordOf } from '../../../core/protocol/is-record.js';
 import { maskedToken } from '../../../packages/notify/push/push-message.js';
 import { withoutContent, type DeliveryEntry, type SpoolEntry } from '../spool/spool-entry.js';
 import type { Ending } from '../../../packages/notify/delivery/delivery.js';

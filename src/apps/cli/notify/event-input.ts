@@ -1,5 +1,5 @@
 import { parseJson } from '../../../common/parse-json.js';
-import { isRecord, recordOf } from '../../../packages/client/is-record.js';
+import { isRecord, recordOf } from '../../../core/protocol/is-record.js';
 import { InvalidEvent, readEvent } from '../../../packages/notify/content/read-event.js';
 import type {
   NotificationEvent,

@@ -4,7 +4,7 @@ import type {
   StoredSettings,
 } from '../../../packages/client/api/api-client-answers.js';
 import { GatehouseProblem, ServerUnreachable } from '../../../packages/client/api/problem.js';
-import { isRecord } from '../../../packages/client/is-record.js';
+import { isRecord } from '../../../core/protocol/is-record.js';
 import {
   makePrivateDirectory,
   readJsonIfExists,

@@ -13,7 +13,7 @@ import {
   userDirectory,
   writePrivateFile,
 } from '../../../common/private-files.js';
-import { isRecord } from '../../../packages/client/is-record.js';
+import { isRecord } from '../../../core/protocol/is-record.js';
 import type { ProgramCredentials } from '../../../packages/client/programs/program-routes.js';
 import { CliError, EXIT, usageError } from '../cli-error.js';
 import { withFileLock } from '../file-lock.js';

@@ -5,7 +5,7 @@ import {
   unlessUnusable,
   writePrivateFile,
 } from '../../../common/private-files.js';
-import { recordOf } from '../../../packages/client/is-record.js';
+import { recordOf } from '../../../core/protocol/is-record.js';
 import { isConfirmedReceiver } from '../../../packages/client/settings/receivers.js';
 import { readEvent } from '../../../packages/notify/content/read-event.js';
 import { planNotification } from '../../../packages/notify/delivery/plan.js';

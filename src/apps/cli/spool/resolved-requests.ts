@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { recordOf } from '../../../packages/client/is-record.js';
+import { recordOf } from '../../../core/protocol/is-record.js';
 import {
   makePrivateDirectory,
   readJsonIfExists,

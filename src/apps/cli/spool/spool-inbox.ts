@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isRecord } from '../../../packages/client/is-record.js';
+import { isRecord } from '../../../core/protocol/is-record.js';
 import {
   changedAt,
   createPrivateFile,

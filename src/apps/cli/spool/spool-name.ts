@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
-import { isRecord } from '../../../packages/client/is-record.js';
+import { isRecord } from '../../../core/protocol/is-record.js';
 
 /** These facts are in the file's name, so that a claim is one rename, which one process wins. */
 export interface SpoolName {

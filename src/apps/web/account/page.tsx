@@ -25,7 +25,7 @@ import {
   type Session,
 } from './tab-state.js';
 import type { AccountActions } from './use-account.js';
-import { isRecord } from '../../../packages/client/is-record.js';
+import { isRecord } from '../../../core/protocol/is-record.js';
 import { CLICKED, OPENED_BY, readClicked, VIEWING, type Clicked } from '../worker/page-messages.js';
 import { forgetOtherKeys } from './approvals/browser-store.js';
 import type { ClickedRequest } from './approvals/waiting-requests.js';

@@ -5,7 +5,7 @@ import {
   readDeviceLink,
   type DeviceLink,
 } from '../../../packages/client/devices/device-link.js';
-import { isRecord } from '../../../packages/client/is-record.js';
+import { isRecord } from '../../../core/protocol/is-record.js';
 import { invitationIn } from '../../../core/protocol/invitation-code.js';
 import { forgetKey } from './key-memory.js';
 import { sectionIn } from './sections.js';

@@ -1,4 +1,4 @@
-import { isRecord } from '../../../packages/client/is-record.js';
+import { isRecord } from '../../../core/protocol/is-record.js';
 import {
   readNotificationTarget,
   type NotificationActionId,

@@ -4,7 +4,7 @@ import {
   requestAddress,
   webNotification,
 } from '../../../packages/client/notifications/web-push.js';
-import { isRecord } from '../../../packages/client/is-record.js';
+import { isRecord } from '../../../core/protocol/is-record.js';
 import { showsPreviewsHere } from './device-previews.js';
 import {
   CLICKED,

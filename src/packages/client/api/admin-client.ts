@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { isRecord } from '../is-record.js';
+import { isRecord } from '../../../core/protocol/is-record.js';
 import type { components } from './admin-types.js';
 import { Transport, type TransportOptions } from './api-client-transport.js';
 import { pathOf } from './path.js';

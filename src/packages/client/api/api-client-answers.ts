@@ -5,7 +5,7 @@ import { isContent, type Content } from '../../../core/protocol/content.js';
 import { readUserCode } from '../../../core/protocol/user-code.js';
 import type { components } from './api-types.js';
 import { readAuthMethods } from './auth-choices.js';
-import { isRecord } from '../is-record.js';
+import { isRecord } from '../../../core/protocol/is-record.js';
 
 type Schemas = components['schemas'];
 type Routes = Schemas['Routes'];

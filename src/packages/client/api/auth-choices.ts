@@ -1,6 +1,6 @@
 import type { AuthAction, AuthMethod, AuthMode } from '../../../core/policy/admission/admission.js';
 import type { AccountMode, StoragePolicy } from '../../../core/policy/operator-policy.js';
-import { isRecord, recordOf } from '../is-record.js';
+import { isRecord, recordOf } from '../../../core/protocol/is-record.js';
 
 /** Login without a provider: the device key, or a client certificate. */
 export interface MethodChoice {

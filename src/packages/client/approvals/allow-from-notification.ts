@@ -1,4 +1,4 @@
-import { isFields } from '../../../core/protocol/agent-request.js';
+import { isRecord } from '../../../core/protocol/is-record.js';
 import type { NotificationTarget } from '../notifications/notification-routing.js';
 import {
   EXPLANATION_NAMES,
@@ -59,7 +59,7 @@ function wholeText({ request }: ShownableRequest): NotificationText | null {
   const acting = fields.filter(({ saysTheAgent }) => !saysTheAgent);
   const labels = acting.map(({ label }) => label).join(' ');
   const input = request.tool?.input;
-  if (!canAllow || (labels !== ACTING && labels !== ACTING_IN_SESSION) || !isFields(input)) {
+  if (!canAllow || (labels !== ACTING && labels !== ACTING_IN_SESSION) || !isRecord(input)) {
     return null;
   }
   const { command } = input;

@@ -1,10 +1,10 @@
 import {
-  isFields,
   whyNotAllowed,
   type AgentRequest,
   type AskedQuestion,
   type NotAllowed,
 } from '../../../core/protocol/agent-request.js';
+import { isRecord } from '../../../core/protocol/is-record.js';
 import { markLine, markText, textOfLine, type MarkedLine } from './marked-text.js';
 
 /** The meaning of a field; pages translate it. */
@@ -136,7 +136,7 @@ export function summaryOf(request: AgentRequest): string {
 const ABOUT: readonly FieldLabel[] = ['command', 'input', 'question'];
 
 function inputsOf(input: unknown): ShownField[] {
-  if (!isFields(input)) {
+  if (!isRecord(input)) {
     return [field('command', textIn(input))];
   }
   const { command, ...rest } = input;
@@ -149,7 +149,7 @@ function inputsOf(input: unknown): ShownField[] {
 }
 
 function explanationsOf(input: unknown): ShownField[] {
-  return isFields(input)
+  return isRecord(input)
     ? EXPLANATIONS.flatMap((name) =>
         input[name] === undefined ? [] : [claim('description', textIn(input[name]))],
       )

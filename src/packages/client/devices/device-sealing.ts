@@ -18,7 +18,7 @@ import { base64UrlOf, randomBytes, requireRandom, utf8Bytes, utf8Text } from '..
 import { DeviceKey } from '../crypto/device-key.js';
 import type { SettingsMark } from '../crypto/account-content.js';
 import { makeLoginProof, type LoginProof } from '../crypto/login-proof.js';
-import { isRecord } from '../is-record.js';
+import { isRecord } from '../../../core/protocol/is-record.js';
 import { readSettingsMark } from '../settings/account-pin.js';
 
 const KEY_BYTES = 32;

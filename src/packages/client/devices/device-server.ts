@@ -3,7 +3,7 @@ import type { GatehouseClient } from '../api/api-client.js';
 import type { DeviceRequest, WaitingDevice } from '../api/api-client-answers.js';
 import { serverAddressOf } from '../api/server-url.js';
 import { listsServer, otherServer } from '../crypto/server-origins.js';
-import { isRecord } from '../is-record.js';
+import { isRecord } from '../../../core/protocol/is-record.js';
 import type { NewDevice } from './device-routes.js';
 
 /**

@@ -1,5 +1,5 @@
 import { parseServerUrl } from '../api/server-url.js';
-import { isRecord } from '../is-record.js';
+import { isRecord } from '../../../core/protocol/is-record.js';
 
 export type NotificationTopic = 'ready' | 'permission_request' | 'user_action_request';
 

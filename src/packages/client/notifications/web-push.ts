@@ -1,6 +1,6 @@
 import { readBase64 } from '../../../core/protocol/base64.js';
 import { base64UrlOf, utf8Bytes, utf8Text } from '../crypto/bytes.js';
-import { isRecord } from '../is-record.js';
+import { isRecord } from '../../../core/protocol/is-record.js';
 import {
   presentNotification,
   readForegroundBehavior,

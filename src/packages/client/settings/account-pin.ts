@@ -1,6 +1,6 @@
 import type { AccountMode } from '../../../core/policy/operator-policy.js';
 import type { SettingsMark } from '../crypto/account-content.js';
-import { recordOf } from '../is-record.js';
+import { recordOf } from '../../../core/protocol/is-record.js';
 
 /**
  * Facts of an account that a device keeps next to its key, so that the server does not decide them

@@ -2,7 +2,7 @@ import { parseJson } from '../../../common/parse-json.js';
 import type { AccountMode } from '../../../core/policy/operator-policy.js';
 import type { Content } from '../../../core/protocol/content.js';
 import type { AccountContent, SettingsMark } from '../crypto/account-content.js';
-import { isRecord } from '../is-record.js';
+import { isRecord } from '../../../core/protocol/is-record.js';
 import { noteSettings, type AccountPin, type PinStore } from './account-pin.js';
 import type { StoredSettings } from '../api/api-client-answers.js';
 import type { SettingsRoutes } from '../api/account-routes.js';

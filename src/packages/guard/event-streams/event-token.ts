@@ -1,4 +1,5 @@
 import { jwtVerify, type JWTPayload } from 'jose';
+import { recordOf } from '../../../core/protocol/is-record.js';
 import type { KeySet } from '../tokens/key-set.js';
 
 const SESSION_REVOKED = 'https://schemas.openid.net/secevent/caep/event-type/session-revoked';
@@ -64,8 +65,4 @@ function eventIn(payload: JWTPayload): SessionEvent {
     throw new Error('The revocation names no session.');
   }
   return { type: 'session-revoked', sid: id };
-}
-
-function recordOf(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
 }

@@ -1,6 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { parseJson } from '../../../common/parse-json.js';
 import { readRetryAfter } from '../../../common/retry-after.js';
+import { isRecord } from '../../../core/protocol/is-record.js';
 import type { Clock } from '../../../common/runtime/clock.js';
 import { MAX_SKEW_SECONDS } from '../access.js';
 import { isSecureAddress, type GuardRuntime, type GuardSettings } from '../guard-options.js';
@@ -148,15 +149,11 @@ function answerOf({ status, ok, headers }: Response, text: string, now: number):
     throw new IssuerFault(`the answer has status ${status}`, status, boundedMs);
   }
   const body = text === '' ? {} : parseJson(text);
-  if (typeof body !== 'object' || body === null || Array.isArray(body)) {
+  if (!isRecord(body)) {
     throw new IssuerFault('the answer is not a JSON object', status);
   }
   const date = Date.parse(headers.get('date') ?? '');
-  return {
-    status,
-    body: body as Record<string, unknown>,
-    dateMs: Number.isNaN(date) ? null : date,
-  };
+  return { status, body, dateMs: Number.isNaN(date) ? null : date };
 }
 
 function reasonOf(error: unknown, limit: AbortSignal): string {

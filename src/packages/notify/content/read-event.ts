@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { parseServerUrl } from '../../client/api/server-url.js';
-import { isRecord, recordOf } from '../../client/is-record.js';
+import { isRecord, recordOf } from '../../../core/protocol/is-record.js';
 import { EXPLANATION_NAMES } from '../../client/notifications/notification-text.js';
 import type {
   NotificationEvent,

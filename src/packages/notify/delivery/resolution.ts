@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { ANDROID_CHANNELS } from '../../client/notifications/notification-display.js';
-import { recordOf } from '../../client/is-record.js';
+import { recordOf } from '../../../core/protocol/is-record.js';
 import { ENGLISH, type Templates } from '../content/content.js';
 import { discordMessage, discordMessageUrl } from '../webhook/webhook-request.js';
 import type { StoredDelivery } from './delivery.js';

@@ -1,5 +1,5 @@
 import type { ExpoPushReceipt, ExpoPushTicket } from 'expo-server-sdk';
-import { isRecord, recordOf } from '../../client/is-record.js';
+import { isRecord, recordOf } from '../../../core/protocol/is-record.js';
 import type { AttemptResult, FailedAttempt } from '../delivery/delivery.js';
 import { isTemporaryStatus } from '../webhook/webhook-answer.js';
 

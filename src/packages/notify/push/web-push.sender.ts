@@ -1,6 +1,6 @@
 import { importJWK, SignJWT } from 'jose';
 import { LRUCache } from 'lru-cache';
-import { recordOf } from '../../client/is-record.js';
+import { recordOf } from '../../../core/protocol/is-record.js';
 import {
   readWebPushToken,
   type WebPushKey,

@@ -1,6 +1,6 @@
 import { parseJson } from '../../../common/parse-json.js';
 import { readRetryAfter } from '../../../common/retry-after.js';
-import { recordOf } from '../../client/is-record.js';
+import { recordOf } from '../../../core/protocol/is-record.js';
 import { lastingFailure, type AttemptResult, type FailedAttempt } from '../delivery/delivery.js';
 import type { DestinationRefused } from './destination-guard.js';
 

@@ -1,5 +1,6 @@
 import { AppError, invalidRequest } from '../../../common/errors.js';
 import { parseJson } from '../../../common/parse-json.js';
+import { isRecord } from '../../../core/protocol/is-record.js';
 import { readEnvironment } from '../../config/config.module.js';
 import { ConfigurationError } from '../../config/environment/configuration-error.js';
 import {
@@ -114,51 +115,36 @@ function providersWithoutFiles(text: string): string {
 }
 
 function withoutFiles(entry: unknown, index: number): unknown {
-  if (typeof entry !== 'object' || entry === null || Array.isArray(entry)) {
+  if (!isRecord(entry)) {
     return entry;
   }
-  const file = FIELDS_WITH_FILES.find((name) => Object.hasOwn(entry, name));
-  if (file !== undefined) {
-    throw invalidRequest(
-      `environment.${PROVIDERS_TEXT}`,
-      `[${index}].${file} must be left out: a plan reads no files and needs no credentials.`,
-    );
-  }
-  const { clientSecret }: { clientSecret?: unknown } = entry;
-  return {
-    ...entry,
-    ...withoutCredentials(entry, index),
-    clientSecret: clientSecret ?? PLACEHOLDER,
-  };
+  refuseFiles(entry, FIELDS_WITH_FILES, `[${index}]`);
+  const clientSecret = entry['clientSecret'] ?? PLACEHOLDER;
+  return { ...entry, ...withoutCredentials(entry, index), clientSecret };
 }
 
 /** A plan judges `required`, and needs neither the token of the directory nor the stream. */
-function withoutCredentials(entry: object, index: number): object {
-  const signals: unknown = 'signals' in entry ? entry.signals : null;
-  if (!isObject(signals)) {
+function withoutCredentials({ signals }: Readonly<Record<string, unknown>>, index: number): object {
+  if (!isRecord(signals)) {
     return {};
   }
-  const { scim, sharedSignals, ...others } = signals as Readonly<Record<string, unknown>>;
+  const { scim, sharedSignals, ...others } = signals;
   refuseFiles(scim, ['tokenFile'], `[${index}].signals.scim`);
   refuseFiles(
     sharedSignals,
     ['pushTokenFile', 'managementTokenFile', 'managementClient'],
     `[${index}].signals.sharedSignals`,
   );
-  const directory = isObject(scim) ? { scim: { ...scim, token: TOKEN_PLACEHOLDER } } : {};
+  const directory = isRecord(scim) ? { scim: { ...scim, token: TOKEN_PLACEHOLDER } } : {};
   return { signals: { ...others, ...directory } };
 }
 
 function refuseFiles(section: unknown, names: readonly string[], path: string): void {
-  const file = isObject(section) && names.find((name) => Object.hasOwn(section, name));
+  const file = isRecord(section) && names.find((name) => Object.hasOwn(section, name));
   if (typeof file === 'string') {
     throw invalidRequest(
       `environment.${PROVIDERS_TEXT}`,
       `${path}.${file} must be left out: a plan reads no files and needs no credentials.`,
     );
   }
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

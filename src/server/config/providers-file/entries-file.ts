@@ -1,6 +1,7 @@
 import { dirname, resolve } from 'node:path';
 import * as v from 'valibot';
 import { parseJson } from '../../../common/parse-json.js';
+import { isRecord } from '../../../core/protocol/is-record.js';
 import type { ConfigurationReport } from '../environment/configuration-error.js';
 import { readSecret, readSmallFile } from '../environment/small-file.js';
 import { repeatedField } from './entry-schema.js';
@@ -57,19 +58,15 @@ export function readEntry<Schema extends v.GenericSchema>(
     message.split('\n').forEach((line) => found.set(`${field} ${line}`, [field, line]));
   }
   found.forEach(([field, message]) => problem(field, message));
-  return isPlainObject(output) ? output : null;
+  return isRecord(output) ? output : null;
 }
 
 function withoutNulls(value: unknown): unknown {
-  if (!isPlainObject(value)) {
+  if (!isRecord(value)) {
     return value;
   }
   const entries = Object.entries(value).filter(([, field]) => field !== null);
   return Object.fromEntries(entries.map(([name, field]) => [name, withoutNulls(field)]));
-}
-
-function isPlainObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function sourceOf<Names extends EntriesNames>(

@@ -1,4 +1,5 @@
 import { parseJson } from '../../../common/parse-json.js';
+import { isRecord } from '../../../core/protocol/is-record.js';
 
 /**
  * Removes the members of a token response that are null or empty: some providers write them for what they
@@ -7,9 +8,8 @@ import { parseJson } from '../../../common/parse-json.js';
 export async function withoutAbsent(response: Response): Promise<Response> {
   const text = await response.text();
   const answer = parseJson(text);
-  const isObject = typeof answer === 'object' && answer !== null && !Array.isArray(answer);
   const { status, headers } = response;
-  if (!isObject) {
+  if (!isRecord(answer)) {
     // A status such as 204 is not accepted with a body, not even an empty one.
     return new Response(text || null, { status, headers });
   }
