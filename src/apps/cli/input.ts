@@ -1,6 +1,7 @@
 import { readFile, stat } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 import { decodeFile, decodeSecret } from '../../common/file-text.js';
+import { readBounded } from '../../common/read-bounded.js';
 import { refusedError, usageError } from './cli-error.js';
 
 /** Larger than any valid input. */
@@ -35,21 +36,12 @@ export function readStandardInput(): Promise<Buffer> {
 }
 
 /** @throws `tooLarge` where the stream holds more than `maxBytes` */
-export async function readStream(
+export function readStream(
   stream: AsyncIterable<Buffer>,
   maxBytes: number,
   tooLarge = refusedError(`The body is larger than ${maxBytes / 1024 ** 2} MiB.`, 'size'),
 ): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of stream) {
-    chunks.push(chunk);
-    size += chunk.length;
-    if (size > maxBytes) {
-      throw tooLarge;
-    }
-  }
-  return Buffer.concat(chunks);
+  return readBounded(stream, maxBytes, () => tooLarge);
 }
 
 /** Reads the answers of a person, or of a script, line by line from standard input. */

@@ -1,5 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { parseJson } from '../../../common/parse-json.js';
+import { readBounded } from '../../../common/read-bounded.js';
 import { readRetryAfter } from '../../../common/retry-after.js';
 import { isRecord } from '../../../core/protocol/is-record.js';
 import type { Clock } from '../../../common/runtime/clock.js';
@@ -130,16 +131,8 @@ function stringify(json: object | undefined): string | null {
 }
 
 async function readText(response: Response): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of response.body ?? []) {
-    size += (chunk as Uint8Array).length;
-    if (size > MAX_BYTES) {
-      throw new IssuerFault('the answer is too large', response.status);
-    }
-    chunks.push(chunk as Uint8Array);
-  }
-  return Buffer.concat(chunks).toString('utf8');
+  const tooLarge = (): Error => new IssuerFault('the answer is too large', response.status);
+  return (await readBounded(response.body ?? [], MAX_BYTES, tooLarge)).toString('utf8');
 }
 
 function answerOf({ status, ok, headers }: Response, text: string, now: number): IssuerAnswer {

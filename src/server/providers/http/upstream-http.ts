@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { AppError } from '../../../common/errors.js';
+import { readBounded } from '../../../common/read-bounded.js';
 import { readRetryAfter } from '../../../common/retry-after.js';
 import type { Runtime } from '../../../common/runtime/runtime.js';
 import { tracing } from '../../../common/trace.js';
@@ -179,7 +180,8 @@ export class UpstreamHttp {
     const send = async (): Promise<Response> => {
       const init = { method, headers, body, signal, redirect: 'manual' } as const;
       const response = await this.connections.fetch(url, init, this.limits);
-      const bytes = await readCapped(response, this.limits.maxBytes);
+      const tooLarge = (): Error => new UpstreamError('too_large');
+      const bytes = await readBounded(response.body ?? [], this.limits.maxBytes, tooLarge);
       const { status } = response;
       traces?.note({ 'http.response.status_code': status });
       const kept = BODILESS.includes(status) ? null : bytes;
@@ -257,21 +259,6 @@ export async function readJson<Schema extends v.GenericSchema>(
     throw new UpstreamError('unexpected_answer');
   }
   return parsed.output;
-}
-
-async function readCapped(response: Response, maxBytes: number): Promise<Buffer<ArrayBuffer>> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  const body: AsyncIterable<Uint8Array> | null = response.body;
-  for await (const chunk of body ?? []) {
-    size += chunk.byteLength;
-    // Leaving the loop cancels the stream, so the rest is not received.
-    if (size > maxBytes) {
-      throw new UpstreamError('too_large');
-    }
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
 }
 
 /** `Retry-After` counts for an hour at most. */
