@@ -1,33 +1,24 @@
-import { METHODS, type IncomingMessage } from 'node:http';
+import { METHODS } from 'node:http';
 import type { Server as HttpsServer } from 'node:https';
-import type { Socket } from 'node:net';
-import { Server as TlsServer, type SecureContextOptions } from 'node:tls';
+import type { SecureContextOptions } from 'node:tls';
 import cors from '@fastify/cors';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
-import { fastify, type FastifyInstance } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import { DOCUMENTATION_PATH, serveApiDocument } from './api-document.js';
 import { AppModule } from './app.module.js';
-import {
-  answerBytes,
-  ErrorFilter,
-  refusalAnswer,
-  requestIdFrom,
-  sendError,
-  toAppError,
-} from './http/error.filter.js';
+import { answerBytes, ErrorFilter, refusalAnswer, requestIdFrom } from './http/error.filter.js';
+import { addAnswerHeaders, createListener } from './http/http-listener.js';
 import { AppError } from '../common/errors.js';
 import { acceptsPrograms } from '../core/policy/programs/programs.js';
 import { JsonLogger } from './logging/json-logger.js';
 import { standardOutput } from './logging/standard-output.js';
 import { terminalLines } from './logging/terminal-lines.js';
-import { applyRequestRules, BODY_LIMIT_BYTES, routedUrl } from './http/request-rules.js';
+import { applyRequestRules, routedUrl } from './http/request-rules.js';
 import { RequestValidationPipe } from './http/request-validation.pipe.js';
 import { securityHeaders } from './http/security-headers.js';
 import { tracing } from '../common/trace.js';
-import { endConnection, releaseEndedConnections } from './network/ended-connections.js';
-import { boundHandshakes, HANDSHAKE_TIMEOUT_MS } from './network/pending-handshakes.js';
-import { readForwardedAddresses, trustOf } from './network/trusted-proxies.js';
+import { endConnection } from './network/ended-connections.js';
 import type { Settings } from './config/settings.js';
 import { ServedCertificatesService } from './providers/certificate/served-certificates.service.js';
 import { loadTlsContext, tlsFileSet } from './config/tls/tls-files.js';
@@ -35,13 +26,10 @@ import { UpdatesAdapter } from './updates/updates.adapter.js';
 
 /** Push tokens travel in the path, percent-encoded. */
 const MAX_PATH_PARAMETER_LENGTH = 8192;
-const HEADERS_TIMEOUT_MS = 10_000;
 /** Longer than the idle time-outs of common load balancers, so that they close first. */
 const KEEP_ALIVE_TIMEOUT_MS = 72_000;
 /** Without progress, for example of a client that does not read its answer. */
 const CONNECTION_TIMEOUT_MS = 120_000;
-/** Interval at which Node closes connections past their time-out. */
-const CONNECTION_CHECK_MS = 5000;
 /** Keep-alive connections in addition to the live ones. */
 const SPARE_CONNECTIONS = 10_000;
 
@@ -80,18 +68,35 @@ async function createHttpServer(
   tls: SecureContextOptions | null,
 ): Promise<FastifyInstance> {
   const { http, updates } = settings;
-  const isTrusted = trustOf(http.trustedProxies);
-  const server = listenerOf(settings, isTrusted, tls);
-  if (server.server instanceof TlsServer) {
-    boundHandshakes(server.server);
-  }
+  const { requestTimeoutMs, trustedProxies } = http;
+  const server = createListener(
+    { tls, requestTimeoutMs, trustedProxies },
+    {
+      connectionTimeout: Math.max(CONNECTION_TIMEOUT_MS, requestTimeoutMs),
+      keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
+      // Requests that arrive during shutdown are served.
+      return503OnClosing: false,
+      routerOptions: { maxParamLength: MAX_PATH_PARAMETER_LENGTH },
+      rewriteUrl: routedUrl,
+      clientErrorHandler: ({ code }, socket) => endConnection(socket, rawRefusal(code)),
+    },
+  );
   // This server is no proxy (RFC 9110, 9.3.6); without a listener Node cuts the connection.
   server.server.on('connect', (_request, socket) => endConnection(socket, rawRefusal('')));
-  releaseEndedConnections(server.server);
   server.server.maxConnections = updates.maxConnections + SPARE_CONNECTIONS;
-  readForwardedAddresses(server, isTrusted);
   tracing()?.watch(server);
-  addAnswerHeaders(server);
+  const { answers, documentation } = securityHeaders();
+  addAnswerHeaders(server, (url) => (url.startsWith(DOCUMENTATION_PATH) ? documentation : answers));
+  await allowOrigins(server, settings);
+  applyRequestRules(server);
+  routeEveryMethod(server);
+  return server;
+}
+
+async function allowOrigins(
+  server: FastifyInstance,
+  { http, resourceServers }: Settings,
+): Promise<void> {
   await server.register(cors, {
     origin: http.corsOrigins.includes('*') ? '*' : [...http.corsOrigins],
     methods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
@@ -102,13 +107,10 @@ async function createHttpServer(
       'retry-after',
       'x-request-id',
       // Programs in a browser read the refusal of a scope there (RFC 6750, 3).
-      ...(acceptsPrograms(settings.resourceServers) ? ['www-authenticate'] : []),
+      ...(acceptsPrograms(resourceServers) ? ['www-authenticate'] : []),
     ],
     maxAge: 600,
   });
-  applyRequestRules(server);
-  routeEveryMethod(server);
-  return server;
 }
 
 /** A proxy may ask about a request of any method. The framework routes some to no handler otherwise. */
@@ -120,50 +122,6 @@ function routeEveryMethod(server: FastifyInstance): void {
       server.addHttpMethod(method, { overrideExisting: true });
     }
   }
-}
-
-/** @param tls null = plain HTTP */
-function listenerOf(
-  { http }: Settings,
-  isTrusted: ReturnType<typeof trustOf>,
-  tls: SecureContextOptions | null,
-): FastifyInstance {
-  const common = {
-    bodyLimit: BODY_LIMIT_BYTES,
-    requestTimeout: http.requestTimeoutMs,
-    connectionTimeout: Math.max(CONNECTION_TIMEOUT_MS, http.requestTimeoutMs),
-    keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
-    // Requests that arrive during shutdown are served.
-    return503OnClosing: false,
-    trustProxy: isTrusted,
-    genReqId: (request: IncomingMessage) => requestIdFrom(request.headers['x-request-id']),
-    routerOptions: { maxParamLength: MAX_PATH_PARAMETER_LENGTH },
-    rewriteUrl: routedUrl,
-    frameworkErrors: (
-      error: Error,
-      request: { id: string },
-      reply: Parameters<typeof sendError>[0],
-    ) => sendError(reply, toAppError(error), request.id),
-    clientErrorHandler: ({ code }: { code: string }, socket: Socket) =>
-      endConnection(socket, rawRefusal(code)),
-  };
-  const limits = {
-    headersTimeout: HEADERS_TIMEOUT_MS,
-    connectionsCheckingInterval: CONNECTION_CHECK_MS,
-  };
-  const https = { ...limits, ...tls, handshakeTimeout: HANDSHAKE_TIMEOUT_MS };
-  return (
-    tls === null ? fastify({ ...common, http: limits }) : fastify({ ...common, https })
-  ) as FastifyInstance;
-}
-
-function addAnswerHeaders(server: FastifyInstance): void {
-  const { answers, documentation } = securityHeaders();
-  server.addHook('onRequest', (request, reply, done) => {
-    const isPage = request.url.startsWith(DOCUMENTATION_PATH);
-    void reply.headers(isPage ? documentation : answers).header('x-request-id', request.id);
-    done();
-  });
 }
 
 /** Statuses for what Node could not read, by its error code; 400 for the rest. */

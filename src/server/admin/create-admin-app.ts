@@ -1,6 +1,4 @@
-import type { IncomingMessage } from 'node:http';
 import type { ServerOptions } from 'node:https';
-import { Server as TlsServer } from 'node:tls';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -8,22 +6,14 @@ import cookie from '@fastify/cookie';
 import rateLimit from '@fastify/rate-limit';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
-import { fastify, type FastifyInstance } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import { AuditService } from '../audit/audit.service.js';
 import { PACKAGE_ROOT } from '../../common/package-root.js';
 import { addressGroup } from '../../common/addresses.js';
-import {
-  ErrorFilter,
-  refusalCodeOf,
-  requestIdFrom,
-  sendError,
-  toAppError,
-} from '../http/error.filter.js';
+import { ErrorFilter, refusalCodeOf } from '../http/error.filter.js';
+import { addAnswerHeaders, createListener } from '../http/http-listener.js';
 import { AppError, type ErrorCode } from '../../common/errors.js';
-import { releaseEndedConnections } from '../network/ended-connections.js';
-import { boundHandshakes } from '../network/pending-handshakes.js';
-import { readForwardedAddresses, trustOf } from '../network/trusted-proxies.js';
-import { applyRequestRules, BODY_LIMIT_BYTES } from '../http/request-rules.js';
+import { applyRequestRules } from '../http/request-rules.js';
 import { RequestValidationPipe } from '../http/request-validation.pipe.js';
 import { securityHeaders, adminConsoleHeaders } from '../http/security-headers.js';
 import { AdminAuthService } from './access/admin-auth.service.js';
@@ -39,7 +29,6 @@ import {
 import { fileBytes, sendFile, servePageAssets } from '../http/hosted-page.js';
 
 const REQUEST_TIMEOUT_MS = 30_000;
-const HEADERS_TIMEOUT_MS = 10_000;
 const MINUTE_MS = 60_000;
 const MAX_COUNTED_ADDRESSES = 10_000;
 
@@ -83,45 +72,15 @@ async function createHttpServer(
   services: Services,
   { tls, requestsPerMinute, trustedProxies }: AdminAppOptions,
 ): Promise<FastifyInstance> {
-  const isTrusted = trustOf(trustedProxies);
-  const common = {
-    trustProxy: isTrusted,
-    bodyLimit: BODY_LIMIT_BYTES,
-    requestTimeout: REQUEST_TIMEOUT_MS,
-    genReqId: (request: IncomingMessage) => requestIdFrom(request.headers['x-request-id']),
-    frameworkErrors: (
-      error: Error,
-      request: { id: string },
-      reply: Parameters<typeof sendError>[0],
-    ) => sendError(reply, toAppError(error), request.id),
-  };
-  const limits = { headersTimeout: HEADERS_TIMEOUT_MS };
-  const server = (
-    tls === null
-      ? fastify({ ...common, http: limits })
-      : fastify({ ...common, https: { ...tls, ...limits } })
-  ) as FastifyInstance;
-  readForwardedAddresses(server, isTrusted);
-  addAnswerHeaders(server);
+  const requestTimeoutMs = REQUEST_TIMEOUT_MS;
+  const server = createListener({ tls, requestTimeoutMs, trustedProxies });
+  const headers = { ...securityHeaders().answers, 'cross-origin-resource-policy': 'same-origin' };
+  addAnswerHeaders(server, () => headers);
   countRefusals(server, services.get(AuditService, { strict: false }));
   await server.register(cookie);
   await limitCallers(server, services.get(AdminAuthService, { strict: false }), requestsPerMinute);
-  if (server.server instanceof TlsServer) {
-    boundHandshakes(server.server);
-  }
-  releaseEndedConnections(server.server);
   applyRequestRules(server);
   return server;
-}
-
-function addAnswerHeaders(server: FastifyInstance): void {
-  const { answers } = securityHeaders();
-  server.addHook('onRequest', (request, reply, done) => {
-    void reply
-      .headers({ ...answers, 'cross-origin-resource-policy': 'same-origin' })
-      .header('x-request-id', request.id);
-    done();
-  });
 }
 
 /** A hook, because no filter runs for what the limit of an address refuses. */

@@ -3,7 +3,6 @@ import type { Duplex } from 'node:stream';
 import { TLSSocket } from 'node:tls';
 import { Inject, Injectable } from '@nestjs/common';
 import { Clock } from '../../../common/runtime/clock.js';
-import { HANDSHAKE_TIMEOUT_MS } from '../../network/pending-handshakes.js';
 import { adminConfig, type AdminSettings } from '../../config/admin.config.js';
 import { ServedCertificatesService } from '../../providers/certificate/served-certificates.service.js';
 import { loadTlsContext, tlsFileSet } from '../../config/tls/tls-files.js';
@@ -28,7 +27,6 @@ export class AdminTlsService {
         requestCert: this.config.tls.clientCaPath !== null,
         // Tokens and logins work without a certificate; the guard checks `authorized`.
         rejectUnauthorized: false,
-        handshakeTimeout: HANDSHAKE_TIMEOUT_MS,
       }
     );
   }

@@ -1,0 +1,70 @@
+import type { Server as HttpsServer, ServerOptions } from 'node:https';
+import { Server as TlsServer } from 'node:tls';
+import {
+  fastify,
+  type FastifyHttpsOptions,
+  type FastifyInstance,
+  type FastifyServerOptions,
+} from 'fastify';
+import { releaseEndedConnections } from '../network/ended-connections.js';
+import { boundHandshakes, HANDSHAKE_TIMEOUT_MS } from '../network/pending-handshakes.js';
+import { readForwardedAddresses, trustOf } from '../network/trusted-proxies.js';
+import { requestIdFrom, sendError, toAppError } from './error.filter.js';
+import { BODY_LIMIT_BYTES } from './request-rules.js';
+
+const HEADERS_TIMEOUT_MS = 10_000;
+/** Interval at which Node closes connections past their time-out. */
+const CONNECTION_CHECK_MS = 5000;
+
+interface ListenerOptions {
+  /** null = plain HTTP. */
+  readonly tls: ServerOptions | null;
+  readonly requestTimeoutMs: number;
+  /** Addresses and CIDR ranges of the proxies whose X-Forwarded-For counts. */
+  readonly trustedProxies: readonly string[];
+}
+
+/** Makes the server of a port, with the limits that all have. @param more of the port alone */
+export function createListener(
+  { tls, requestTimeoutMs, trustedProxies }: ListenerOptions,
+  more: FastifyServerOptions = {},
+): FastifyInstance {
+  const isTrusted = trustOf(trustedProxies);
+  const common: FastifyServerOptions = {
+    bodyLimit: BODY_LIMIT_BYTES,
+    requestTimeout: requestTimeoutMs,
+    trustProxy: isTrusted,
+    genReqId: ({ headers }) => requestIdFrom(headers['x-request-id']),
+    frameworkErrors: (error, { id }, reply) => sendError(reply, toAppError(error), id),
+    ...more,
+  };
+  const limits = {
+    headersTimeout: HEADERS_TIMEOUT_MS,
+    connectionsCheckingInterval: CONNECTION_CHECK_MS,
+  };
+  const https = { ...limits, ...tls, handshakeTimeout: HANDSHAKE_TIMEOUT_MS };
+  const server = (
+    tls === null
+      ? fastify({ ...common, http: limits })
+      : fastify({ ...common, https } as FastifyHttpsOptions<HttpsServer>)
+  ) as FastifyInstance;
+  if (server.server instanceof TlsServer) {
+    boundHandshakes(server.server);
+  }
+  releaseEndedConnections(server.server);
+  readForwardedAddresses(server, isTrusted);
+  return server;
+}
+
+type Headers = Readonly<Record<string, string>>;
+
+/** Adds headers to every answer, next to the id of its request. */
+export function addAnswerHeaders(
+  server: FastifyInstance,
+  headersOf: (url: string) => Headers,
+): void {
+  server.addHook('onRequest', (request, reply, done) => {
+    void reply.headers(headersOf(request.url)).header('x-request-id', request.id);
+    done();
+  });
+}
