@@ -16,8 +16,11 @@ const MISSING_REFERENCE = '23503';
 const TO_ACCOUNT = /_account_fkey$/;
 const SQLSTATE = /^[0-9A-Z]{5}$/;
 
-/** No connection is possible: connection errors, a refused role, no such database, a shutdown. */
-const LOST = /^(08|28|3D|57P)/;
+/**
+ * No connection is possible: connection errors, a refused role, no such database, a shutdown, a transaction in which
+ * this process was stopped for too long.
+ */
+const LOST = /^(08|28|3D|57P|25P0[34])/;
 
 /** The database gives no connection, whatever its reason: too many of them, a missing right, a wrong password. */
 export class NoConnectionError extends Error {

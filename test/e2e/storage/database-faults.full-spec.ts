@@ -34,6 +34,8 @@ const PARSED = '1'.charCodeAt(0);
 const READY = Buffer.from('Z\0\0\0\x05I');
 /** ErrorResponse of a connection that the server ends. */
 const ENDED = errorResponse({ S: 'FATAL', V: 'FATAL', C: '57P01', M: 'terminating connection' });
+/** That of a transaction in which the server was stopped, as with its machine. */
+const IDLE = errorResponse({ S: 'FATAL', V: 'FATAL', C: '25P03', M: 'terminating connection' });
 
 const postgres = await startPostgres({ durable: true });
 const store = await createPostgresStore(postgres.url);
@@ -164,6 +166,27 @@ describe('a database that fails under load (PostgreSQL only: it is killed and st
       isEnding = false;
       proxy.cut();
       await waitFor('a device can ask again', async () => (await begin()).status === 200);
+    } finally {
+      await behind.stop();
+      proxy.close();
+    }
+  });
+
+  it('answers 503 when the database ends the transaction of a request as idle', async () => {
+    let isEnding = false;
+    const edit = (chunk: Buffer): Buffer => (isEnding ? IDLE : chunk);
+    const proxy = await TcpProxy.start(Number(new URL(store.databaseUrl ?? '').port), edit);
+    const env = { DATABASE_URL: proxy.urlFor(store.databaseUrl ?? '') };
+    const behind = await startServer({ store, env });
+    try {
+      const { token } = await logIn(behind);
+      const save = () => call(behind, 'POST', '/v1/push-tokens', { token, body: { token: 'x' } });
+      isEnding = true;
+      const refused = await save();
+      expect(refused.status).toBe(503);
+      expectErrorShape(refused);
+      isEnding = false;
+      await waitFor('a connection is made', async () => (await save()).status === 200);
     } finally {
       await behind.stop();
       proxy.close();
