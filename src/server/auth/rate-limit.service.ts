@@ -119,7 +119,7 @@ async function limitAddresses(
     timeWindow: MINUTE_MS,
     cache: MAX_COUNTED_ADDRESSES,
     keyGenerator: ({ ip }) => addressGroup(ip),
-    ...(redis && { store: redisRateStore(redis.commands, MAX_COUNTED_ADDRESSES) }),
+    ...(redis && { store: redisRateStore(redis, MAX_COUNTED_ADDRESSES) }),
     errorResponseBuilder: (_request, { ttl }) =>
       new AppError('rate-limited', { retryAfterSeconds: Math.ceil(ttl / 1000) }),
   });

@@ -63,6 +63,11 @@ export function isRefusal(error: unknown): error is Error {
   return error instanceof Error && error.name === 'ReplyError';
 }
 
+/** Returns true where an answer takes longer than the client waits. The connection reports every other failure. */
+export function isLate(error: unknown): boolean {
+  return error instanceof Error && error.message === 'Command timed out';
+}
+
 function count(client: RedisClient): Promise<void> {
   const [key, windowMs, max] = COUNTER;
   return new Promise((done, fail) => {

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer, type AddressInfo, type Server } from 'node:net';
 import { waitFor } from '../../../../test/helpers/wait.js';
 import { Runtime } from '../../../common/runtime/runtime.js';
+import { redisRateStore } from './redis-rate-store.js';
 import { RedisService } from './redis.service.js';
 
 describe(RedisService, () => {
@@ -9,15 +10,19 @@ describe(RedisService, () => {
   let redis: RedisService;
   let received = '';
   let answer: (command: string) => string;
+  let delayMs: number;
 
   beforeEach(async () => {
     received = '';
+    answer = () => '';
+    delayMs = 0;
     server = createServer((socket) => {
       socket.on('error', () => undefined);
       socket.on('data', (chunk: Buffer) => {
         received += chunk.toString();
         const commands = chunk.toString().matchAll(/\*\d+\r\n\$\d+\r\n(\w+)/g);
-        socket.write([...commands].map(([, name = '']) => answer(name.toLowerCase())).join(''));
+        const text = [...commands].map(([, name = '']) => answer(name.toLowerCase())).join('');
+        setTimeout(() => socket.write(text), delayMs);
       });
     });
     server.listen(0, '127.0.0.1');
@@ -48,6 +53,20 @@ describe(RedisService, () => {
     await expect(redis.commands.incr('a-counter')).rejects.toThrow(/writeable/);
     expect(await redis.broadcasts.publish('a-channel', 'a message')).toBe(0);
     expect(received).not.toMatch(/a-counter|a-channel/);
+  });
+
+  it('is away while each answer comes late, and no request waits for one', async () => {
+    answer = (command) => (command === 'info' ? '$20\r\nredis_version:7.0.15\r\n' : '+OK\r\n');
+    await waitFor('ready', () => redis.state === 'ready');
+    delayMs = 700;
+    await waitFor('away', () => redis.state === 'away');
+    expect(redis.commands.status).toBe('ready');
+    const counts = new (redisRateStore(redis, 10))({});
+    const count = new Promise((done) => counts.incr('a-key', (_error, one) => done(one), 1000, 5));
+    expect(await count).toMatchObject({ current: 1 });
+    expect(received).not.toContain('a-key');
+    delayMs = 0;
+    await waitFor('ready again', () => redis.state === 'ready');
   });
 
   it('retries while the password is refused, and subscribes once it is right', async () => {

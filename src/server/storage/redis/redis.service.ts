@@ -4,7 +4,7 @@ import type { Cluster, ClusterOptions, Redis, RedisOptions } from 'ioredis';
 import type { Runtime } from '../../../common/runtime/runtime.js';
 import type { Timer, Timers } from '../../../common/runtime/timers.js';
 import type { RedisClient, RedisSettings } from './redis-client.js';
-import { findRefusals, isRefusal } from './redis-probe.js';
+import { findRefusals, isLate, isRefusal } from './redis-probe.js';
 
 export const REDIS = Symbol('Redis');
 
@@ -78,6 +78,8 @@ export class RedisService implements OnApplicationShutdown {
   private refusals: readonly string[] | null = null;
   private readonly refusedSubscriptions = new Map<Redis, string>();
   private probe: Promise<void> | null = null;
+  /** The number of the last probes whose answers were late. */
+  private lateAnswers = 0;
   private hasDropped = false;
   private readonly listeners = new Set<Redis>();
   private readonly pings: Timer;
@@ -113,10 +115,15 @@ export class RedisService implements OnApplicationShutdown {
   }
 
   get state(): RedisState {
-    if (!this.isConnected || this.refusals === null) {
+    if (!this.isConnected || this.refusals === null || this.isSlow) {
       return 'away';
     }
     return this.isRefusing ? 'refusing' : 'ready';
+  }
+
+  /** True while it answers too late to wait for. A single late answer may be a pause, as for a snapshot. */
+  get isSlow(): boolean {
+    return this.lateAnswers > 1;
   }
 
   private get isRefusing(): boolean {
@@ -221,9 +228,13 @@ export class RedisService implements OnApplicationShutdown {
     }
     try {
       const refusals = await findRefusals(this.commands);
+      this.lateAnswers = 0;
       this.settle([...refusals, ...this.refusedSubscriptions.values()]);
-    } catch {
-      // The connection reports its failure.
+    } catch (error) {
+      this.lateAnswers += isLate(error) ? 1 : 0;
+      if (this.isSlow) {
+        this.logLoss(`it takes longer than ${COMMAND_TIMEOUT_MS} ms to answer`);
+      }
     }
   }
 
@@ -317,6 +328,7 @@ export class RedisService implements OnApplicationShutdown {
 
   /** The next connection may lead to another server. */
   private forgetAcceptance(): void {
+    this.lateAnswers = 0;
     if (!this.isRefusing) {
       this.refusals = null;
     }
