@@ -1,6 +1,6 @@
 import { Logger, type BeforeApplicationShutdown } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
-import { isUnavailable } from './errors.js';
+import { logUnlessUnavailable } from './errors.js';
 
 const EVERY_MS = 60_000;
 
@@ -12,13 +12,15 @@ export class BatchDeletion implements BeforeApplicationShutdown {
   /** @param deleteBatch returns true while there may be more rows */
   constructor(
     private readonly deleteBatch: () => Promise<boolean>,
-    private readonly logger: Logger,
+    protected readonly logger: Logger,
   ) {}
 
   /** Starts a run, or joins the running one. Never rejects. */
   @Interval(EVERY_MS)
   async run(): Promise<void> {
-    this.running ??= this.runOnce().finally(() => (this.running = null));
+    this.running ??= logUnlessUnavailable(this.logger, () => this.runOnce()).finally(
+      () => (this.running = null),
+    );
     await this.running;
   }
 
@@ -29,15 +31,9 @@ export class BatchDeletion implements BeforeApplicationShutdown {
   }
 
   private async runOnce(): Promise<void> {
-    try {
-      let isMore = true;
-      while (isMore && !this.isStopping) {
-        isMore = await this.deleteBatch();
-      }
-    } catch (error) {
-      if (!isUnavailable(error)) {
-        this.logger.error(error);
-      }
+    let isMore = true;
+    while (isMore && !this.isStopping) {
+      isMore = await this.deleteBatch();
     }
   }
 }

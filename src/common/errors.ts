@@ -197,3 +197,17 @@ export function invalidRequest(path: string, message: string): AppError {
 export function isUnavailable(error: unknown): boolean {
   return error instanceof AppError && error.code === 'unavailable';
 }
+
+/** Runs work that is repeated. An outage of the storage is not logged: a later run does the work. */
+export async function logUnlessUnavailable(
+  logger: { error(error: unknown): void },
+  work: () => Promise<void>,
+): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    if (!isUnavailable(error)) {
+      logger.error(error);
+    }
+  }
+}

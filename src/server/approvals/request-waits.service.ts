@@ -2,7 +2,7 @@ import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
 import { AuthService, type Access } from '../auth/auth.service.js';
 import { IdentityEvents } from '../auth/identity.events.js';
-import { AppError, isUnavailable } from '../../common/errors.js';
+import { AppError, logUnlessUnavailable } from '../../common/errors.js';
 import { DrainEvents } from '../../common/runtime/drain.events.js';
 import { Runtime } from '../../common/runtime/runtime.js';
 import { MetricsService } from '../metrics/metrics.service.js';
@@ -107,25 +107,21 @@ export class RequestWaitsService implements OnModuleInit {
   /** Looks for changes of the requests that calls wait for. */
   @Interval(LOOK_EVERY_MS)
   async look(): Promise<void> {
-    this.looking ??= this.lookAtAll().finally(() => (this.looking = null));
+    this.looking ??= logUnlessUnavailable(this.logger, () => this.lookAtAll()).finally(
+      () => (this.looking = null),
+    );
     await this.looking;
   }
 
   private async lookAtAll(): Promise<void> {
     const sleeping = this.all().filter((wait) => wait.isSleeping);
-    try {
-      for (let start = 0; start < sleeping.length; start += LOOK_AT_ONCE) {
-        const keys = sleeping.slice(start, start + LOOK_AT_ONCE);
-        const changed = await this.requests.changedAmong(
-          keys.map(({ access: { accountId }, id }) => ({ accountId, id })),
-        );
-        for (const { accountId, id } of changed) {
-          this.wake(accountId, (wait) => wait.id === id);
-        }
-      }
-    } catch (error) {
-      if (!isUnavailable(error)) {
-        this.logger.error(error);
+    for (let start = 0; start < sleeping.length; start += LOOK_AT_ONCE) {
+      const keys = sleeping.slice(start, start + LOOK_AT_ONCE);
+      const changed = await this.requests.changedAmong(
+        keys.map(({ access: { accountId }, id }) => ({ accountId, id })),
+      );
+      for (const { accountId, id } of changed) {
+        this.wake(accountId, (wait) => wait.id === id);
       }
     }
   }

@@ -2,7 +2,7 @@ import { Logger, type BeforeApplicationShutdown, type OnModuleInit } from '@nest
 import { Interval } from '@nestjs/schedule';
 import type { AuthService } from '../auth/auth.service.js';
 import type { IdentityEvents } from '../auth/identity.events.js';
-import { isUnavailable } from '../../common/errors.js';
+import { logUnlessUnavailable } from '../../common/errors.js';
 import type { Clock } from '../../common/runtime/clock.js';
 import type { ResourceServerSettings } from '../config/resource-servers/resource-servers-file.js';
 import { DueWork } from './due-work.js';
@@ -70,15 +70,11 @@ export abstract class DueJudgement implements OnModuleInit, BeforeApplicationShu
     // Without configuration of its own, a job compares the rules alone.
   }
 
-  private async judgeOnce(): Promise<void> {
-    try {
+  private judgeOnce(): Promise<void> {
+    return logUnlessUnavailable(this.logger, async () => {
       await this.compareRules();
       await this.judgeDue();
-    } catch (error) {
-      if (!isUnavailable(error)) {
-        this.logger.error(error);
-      }
-    }
+    });
   }
 
   /** Replicas with other rules may store rows that they judged, so this is repeated. */

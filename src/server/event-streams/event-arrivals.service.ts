@@ -2,7 +2,7 @@ import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
 import { IdentityEvents } from '../auth/identity.events.js';
 import { DueWork } from './due-work.js';
-import { isUnavailable } from '../../common/errors.js';
+import { logUnlessUnavailable } from '../../common/errors.js';
 import { DrainEvents } from '../../common/runtime/drain.events.js';
 import { Timers } from '../../common/runtime/timers.js';
 import { SecurityEventRepository } from '../storage/repositories/oauth/security-event.repository.js';
@@ -28,7 +28,9 @@ export class EventArrivalsService implements OnModuleInit {
   private readonly logger = new Logger(EventArrivalsService.name);
   /** By stream and backend, so that the poll of another backend ends none. */
   private readonly waiting = new Map<string, Waiting>();
-  private readonly looking = new DueWork(() => this.lookOnce());
+  private readonly looking = new DueWork(() =>
+    logUnlessUnavailable(this.logger, () => this.lookOnce()),
+  );
 
   constructor(
     private readonly log: SecurityEventRepository,
@@ -76,14 +78,8 @@ export class EventArrivalsService implements OnModuleInit {
     if (this.waiting.size === 0) {
       return;
     }
-    try {
-      const ids = [...this.waiting.values()].map(({ streamId }) => streamId);
-      const arrived = new Set(await this.log.arrivedAt(ids));
-      this.waiting.forEach(({ streamId, arrival }) => arrived.has(streamId) && arrival.abort());
-    } catch (error) {
-      if (!isUnavailable(error)) {
-        this.logger.error(error);
-      }
-    }
+    const ids = [...this.waiting.values()].map(({ streamId }) => streamId);
+    const arrived = new Set(await this.log.arrivedAt(ids));
+    this.waiting.forEach(({ streamId, arrival }) => arrived.has(streamId) && arrival.abort());
   }
 }

@@ -1,6 +1,6 @@
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { BatchDeletion } from '../../common/batch-deletion.js';
-import { isUnavailable } from '../../common/errors.js';
+import { logUnlessUnavailable } from '../../common/errors.js';
 import { EventRetentionRepository } from '../storage/repositories/oauth/event-retention.repository.js';
 import { StorageLifecycleService } from '../storage/storage-lifecycle.service.js';
 import { STREAM_BOUNDS } from './stream-bounds.js';
@@ -25,14 +25,10 @@ export class EventRetentionJob extends BatchDeletion implements OnModuleInit {
     this.storage.beforeReady(() => this.adopt());
   }
 
-  private async adopt(): Promise<void> {
-    try {
+  private adopt(): Promise<void> {
+    return logUnlessUnavailable(this.logger, async () => {
       await this.events.adopt();
       void this.run();
-    } catch (error) {
-      if (!isUnavailable(error)) {
-        new Logger(EventRetentionJob.name).error(error);
-      }
-    }
+    });
   }
 }

@@ -2,7 +2,7 @@ import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { Interval, Timeout } from '@nestjs/schedule';
 import { AuditService } from '../../audit/audit.service.js';
 import { IdentityEvents } from '../../auth/identity.events.js';
-import { isUnavailable } from '../../../common/errors.js';
+import { logUnlessUnavailable } from '../../../common/errors.js';
 import { Clock } from '../../../common/runtime/clock.js';
 import { StorageLifecycleService } from '../../storage/storage-lifecycle.service.js';
 import { ProgramGrantRepository } from '../../storage/repositories/programs/program-grant.repository.js';
@@ -41,8 +41,8 @@ export class RemovedProgramsJob implements OnModuleInit {
 
   /** Never rejects. */
   @Timeout(AGAIN_AFTER_MS)
-  async run(): Promise<void> {
-    try {
+  run(): Promise<void> {
+    return logUnlessUnavailable(this.logger, async () => {
       const now = new Date(this.clock.now());
       const { ended, isLeft } = await this.grants.endUnaccepted(() => false, now);
       this.isLeft = isLeft;
@@ -50,10 +50,6 @@ export class RemovedProgramsJob implements OnModuleInit {
         this.events.announceAccessChange({ accountId: event.accountId });
         this.audit.log(event);
       }
-    } catch (error) {
-      if (!isUnavailable(error)) {
-        this.logger.error(error);
-      }
-    }
+    });
   }
 }
