@@ -3,6 +3,9 @@ import openapiTS, { astToString, COMMENT_HEADER } from 'openapi-typescript';
 
 const ROOT = new URL('../../', import.meta.url);
 
+/** A comment that repeats the union of values below it. */
+const ENUM_TAG = /^ *\/\*\* @enum \S+ \*\/\n/gm;
+
 /**
  * Returns the types of the client kit, made from the documents of the API.
  *
@@ -16,7 +19,7 @@ export function apiTypesFiles() {
 }
 
 async function typesOf(document, name) {
-  const api = JSON.parse(readFileSync(new URL(document, ROOT), 'utf8'));
+  const api = JSON.parse(readFileSync(new URL(document, ROOT), 'utf8'), withoutExampleOfTime);
   const Routes = objectOf(
     Object.entries(api.paths).flatMap(([path, operations]) =>
       Object.entries(operations).map(([method, operation]) => [
@@ -31,8 +34,14 @@ async function typesOf(document, name) {
   const types = await openapiTS({ ...api, paths: {}, components: { schemas } }, options);
   return {
     location: new URL(`src/packages/client/api/${name}`, ROOT),
-    text: `${COMMENT_HEADER}${astToString(types)}`,
+    text: `${COMMENT_HEADER}${astToString(types)}`.replaceAll(ENUM_TAG, ''),
   };
+}
+
+/** A description with the unit needs no number as an example. */
+function withoutExampleOfTime(_key, value) {
+  const isTime = value?.type === 'number' && value.description?.includes('Unix milliseconds');
+  return isTime ? { ...value, example: undefined } : value;
 }
 
 /** The parts of a route that its caller writes and reads. The kit has one type for all refusals. */

@@ -10,13 +10,10 @@ export interface components {
         AdminCaller: {
             /** @description The name in the audit trail. */
             name: string;
-            /** @enum {string} */
             role: "read" | "operate";
-            /** @enum {string} */
             method: "token" | "certificate" | "login";
         };
         Success: {
-            /** @enum {boolean} */
             success: true;
         };
         AdminIdentity: {
@@ -27,12 +24,8 @@ export interface components {
             /** @example ada */
             login: string | null;
             email: string | null;
-            /**
-             * @description Unix milliseconds.
-             * @example 1769860800000
-             */
+            /** @description Unix milliseconds. */
             connectedAt: number;
-            /** @enum {string} */
             status: "unknown" | "eligible" | "ineligible";
             reason: string | null;
             /**
@@ -40,31 +33,19 @@ export interface components {
              * @example 1769860800000
              */
             checkedAt: number | null;
-            /**
-             * @description Unix milliseconds.
-             * @example 1769860800000
-             */
+            /** @description Unix milliseconds. */
             nextCheckAt: number | null;
             /** @description Checks without an answer since then. */
             failures: number;
         };
         ListedAccount: {
             id: string;
-            /**
-             * @description Unix milliseconds.
-             * @example 1769860800000
-             */
+            /** @description Unix milliseconds. */
             createdAt: number;
-            /** @enum {string} */
             state: "active" | "disabled";
-            /**
-             * @description Unix milliseconds.
-             * @example 1769860800000
-             */
+            /** @description Unix milliseconds. */
             disabledAt: number | null;
-            /** @enum {string} */
             keyMode: "keyed" | "keyless";
-            /** @enum {string} */
             encryptionMode: "e2ee" | "plain";
             identities: components["schemas"]["AdminIdentity"][];
             /**
@@ -91,20 +72,11 @@ export interface components {
         };
         AdminSession: {
             id: string;
-            /**
-             * @description When it signed in, Unix milliseconds.
-             * @example 1769860800000
-             */
+            /** @description When it signed in, Unix milliseconds. */
             createdAt: number;
-            /**
-             * @description Unix milliseconds, right to five minutes.
-             * @example 1769860800000
-             */
+            /** @description Unix milliseconds, right to five minutes. */
             lastSeenAt: number;
-            /**
-             * @description Unix milliseconds.
-             * @example 1769860800000
-             */
+            /** @description Unix milliseconds. */
             expiresAt: number;
             /**
              * @description `key_challenge`, `mtls`, `device` or a provider's id.
@@ -142,29 +114,19 @@ export interface components {
             redirectUri: string | null;
             resource: components["schemas"]["AdministeredResource"];
             scopes: components["schemas"]["AdministeredScope"][];
-            /** @enum {string} */
             kind: "code" | "file";
             /**
              * @description The method of the login that approved it.
              * @example key_challenge
              */
             method: string;
-            /**
-             * @description Unix milliseconds.
-             * @example 1769860800000
-             */
+            /** @description Unix milliseconds. */
             createdAt: number;
-            /**
-             * @description Its last token, Unix milliseconds.
-             * @example 1769860800000
-             */
+            /** @description Its last token, Unix milliseconds. */
             lastUsedAt: number;
             /** @description The address that asked for its last token. */
             lastAddress: string | null;
-            /**
-             * @description Unix milliseconds.
-             * @example 1769860800000
-             */
+            /** @description Unix milliseconds. */
             expiresAt: number;
         };
         Statement: {
@@ -224,9 +186,7 @@ export interface components {
             statement: components["schemas"]["Statement"];
         };
         AccountExplanation: {
-            /** @enum {string} */
             decision: "allowed" | "refused";
-            /** @enum {string|null} */
             code: "account-disabled" | "provider-required" | "not-eligible" | null;
             /** @description The decision in words. */
             reasons: string[];
@@ -239,21 +199,12 @@ export interface components {
         };
         AdministeredAccount: {
             id: string;
-            /**
-             * @description Unix milliseconds.
-             * @example 1769860800000
-             */
+            /** @description Unix milliseconds. */
             createdAt: number;
-            /** @enum {string} */
             state: "active" | "disabled";
-            /**
-             * @description Unix milliseconds.
-             * @example 1769860800000
-             */
+            /** @description Unix milliseconds. */
             disabledAt: number | null;
-            /** @enum {string} */
             keyMode: "keyed" | "keyless";
-            /** @enum {string} */
             encryptionMode: "e2ee" | "plain";
             identities: components["schemas"]["AdminIdentity"][];
             /**
@@ -272,19 +223,14 @@ export interface components {
             reason: string;
         };
         ActAnswer: {
-            /** @enum {boolean} */
             success: true;
             /** @description false = it was so already, and the audit trail has no new event. */
             changed: boolean;
         };
         AuditEvent: {
             id: string;
-            /**
-             * @description Unix milliseconds.
-             * @example 1769860800000
-             */
+            /** @description Unix milliseconds. */
             at: number;
-            /** @enum {string} */
             kind: "signed-up" | "logged-in" | "login-refused" | "identity-linked" | "identity-unlinked" | "eligibility-lost" | "eligibility-regained" | "directory-deactivated" | "directory-activated" | "refusal-ended" | "token-revoked" | "all-tokens-revoked" | "device-approved" | "device-refused" | "push-token-added" | "push-token-removed" | "request-answered" | "program-approved" | "program-ended" | "invitation-created" | "invitation-used" | "invitation-revoked" | "signing-keys-rotated" | "recheck-requested" | "account-disabled" | "account-enabled" | "account-deleted" | "admin-logged-in" | "admin-login-refused" | "admin-refused";
             /** @description `user`, `system`, `provider`, or the name of an operator. */
             actor: string;
@@ -357,20 +303,11 @@ export interface components {
             used: number;
             /** @description The administrator who made it. */
             createdBy: string;
-            /**
-             * @description Unix milliseconds.
-             * @example 1769860800000
-             */
+            /** @description Unix milliseconds. */
             createdAt: number;
-            /**
-             * @description Unix milliseconds.
-             * @example 1769860800000
-             */
+            /** @description Unix milliseconds. */
             expiresAt: number;
-            /**
-             * @description Unix milliseconds.
-             * @example 1769860800000
-             */
+            /** @description Unix milliseconds. */
             revokedAt: number | null;
         };
         InvitationPage: {
@@ -382,10 +319,7 @@ export interface components {
             areAccepted: boolean;
         };
         LoginBucket: {
-            /**
-             * @description Its first moment, Unix milliseconds.
-             * @example 1769860800000
-             */
+            /** @description Its first moment, Unix milliseconds. */
             at: number;
             logins: number;
             /** @description Logins that were refused. */
@@ -406,7 +340,6 @@ export interface components {
             };
             /** @description For a person, in English. */
             message: string;
-            /** @enum {string} */
             severity: "error" | "warning" | "notice";
         };
         AdminPolicy: {
@@ -502,10 +435,7 @@ export interface components {
             isOffboardingOn: boolean;
         };
         ProviderFailure: {
-            /**
-             * @description Unix milliseconds.
-             * @example 1769860800000
-             */
+            /** @description Unix milliseconds. */
             at: number;
             /** @description As in the metric `provider_failures_total`. */
             cause: string;
@@ -517,10 +447,7 @@ export interface components {
             due: number;
             /** @description Those that are due for more than a minute. */
             overdue: number;
-            /**
-             * @description Unix milliseconds.
-             * @example 1769860800000
-             */
+            /** @description Unix milliseconds. */
             oldestDueAt: number | null;
             /** @description Re-checks that this replica has done since its start, by outcome. */
             done: {
@@ -530,15 +457,11 @@ export interface components {
         AdminProvider: {
             id: string;
             displayName: string;
-            /** @enum {string} */
             type: "oidc" | "github" | "certificate";
             isRequired: boolean;
             /** @description Why requests of this replica fail now; null = they do not, or there was none. */
             failingFor: string | null;
-            /**
-             * @description Unix milliseconds.
-             * @example 1769860800000
-             */
+            /** @description Unix milliseconds. */
             lastAnswerAt: number | null;
             lastFailure: components["schemas"]["ProviderFailure"] | null;
             checks: components["schemas"]["CheckCounts"];
@@ -547,9 +470,7 @@ export interface components {
             providers: components["schemas"]["AdminProvider"][];
         };
         RequestCounts: {
-            /** @enum {string} */
             request: "exchange" | "introspection" | "forward_auth" | "token";
-            /** @enum {string} */
             outcome: "ok" | "inactive" | "refused" | "failed";
             /** @description An error code; empty without a refusal. */
             reason: string;
@@ -559,15 +480,9 @@ export interface components {
             id: string;
             /** @description Given by the backend. */
             description: string | null;
-            /**
-             * @description Unix milliseconds.
-             * @example 1769860800000
-             */
+            /** @description Unix milliseconds. */
             createdAt: number;
-            /**
-             * @description The last poll, Unix milliseconds.
-             * @example 1769860800000
-             */
+            /** @description The last poll, Unix milliseconds. */
             polledAt: number;
             /** @description No poll came for 30 seconds. */
             isPaused: boolean;
@@ -587,7 +502,6 @@ export interface components {
             allowKeyless: boolean;
             claims: string[];
             maxTokenSeconds: number;
-            /** @enum {string} */
             tokenAlg: "ES256" | "RS256";
             /** @description Requests to this replica since its start, as in the metric. */
             requests: components["schemas"]["RequestCounts"][];
@@ -611,16 +525,12 @@ export interface components {
              * @enum {string}
              */
             kind: "webhook" | "backchannel-logout" | "global-token-revocation" | "shared-signals" | "scim";
-            /**
-             * @description Unix milliseconds.
-             * @example 1769860800000
-             */
+            /** @description Unix milliseconds. */
             at: number;
         };
         ProviderStream: {
             /** @description The issuer of the events. */
             transmitter: string;
-            /** @enum {string} */
             delivery: "push" | "poll";
             /**
              * @description At the transmitter; null = `gatehouse signals connect` has not made it.
@@ -636,10 +546,7 @@ export interface components {
              * @example 1769860800000
              */
             seenAt: number | null;
-            /**
-             * @description Unix milliseconds.
-             * @example 1769860800000
-             */
+            /** @description Unix milliseconds. */
             verifiedAt: number | null;
         };
         ProviderDirectory: {
@@ -676,10 +583,7 @@ export interface components {
             isActive: boolean;
             /** @description More than one identity or person matches. */
             isAmbiguous: boolean;
-            /**
-             * @description Unix milliseconds.
-             * @example 1769860800000
-             */
+            /** @description Unix milliseconds. */
             changedAt: number;
             /** @description The directory or an event refuses the first login. */
             isRefused: boolean;
@@ -754,7 +658,6 @@ export interface components {
                     query?: string;
                     /** @description With an identity of this provider. */
                     provider?: string;
-                    /** @enum {string} */
                     state?: "active" | "disabled" | "ineligible";
                 };
                 answer: components["schemas"]["AccountPage"];
@@ -796,7 +699,6 @@ export interface components {
             /** @description The audit trail. */
             "GET /admin/v1/audit": {
                 query: {
-                    /** @enum {string} */
                     kind?: "signed-up" | "logged-in" | "login-refused" | "identity-linked" | "identity-unlinked" | "eligibility-lost" | "eligibility-regained" | "directory-deactivated" | "directory-activated" | "refusal-ended" | "token-revoked" | "all-tokens-revoked" | "device-approved" | "device-refused" | "push-token-added" | "push-token-removed" | "request-answered" | "program-approved" | "program-ended" | "invitation-created" | "invitation-used" | "invitation-revoked" | "signing-keys-rotated" | "recheck-requested" | "account-disabled" | "account-enabled" | "account-deleted" | "admin-logged-in" | "admin-login-refused" | "admin-refused";
                     accountId?: string;
                     /** @description The name of an operator, or `user`, `system` or `provider`. */

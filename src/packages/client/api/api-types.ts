@@ -16,20 +16,11 @@ export interface components {
         Session: {
             /** @example 90c1a7de-3f0b-4c53-9f0e-6f1d2c3b4a59 */
             id: string;
-            /**
-             * @description When it signed in, Unix milliseconds.
-             * @example 1769860800000
-             */
+            /** @description When it signed in, Unix milliseconds. */
             createdAt: number;
-            /**
-             * @description Unix milliseconds, right to five minutes.
-             * @example 1769860800000
-             */
+            /** @description Unix milliseconds, right to five minutes. */
             lastSeenAt: number;
-            /**
-             * @description Unix milliseconds.
-             * @example 1769860800000
-             */
+            /** @description Unix milliseconds. */
             expiresAt: number;
             /**
              * @description `key_challenge`, `mtls`, `device` or a provider's id.
@@ -55,22 +46,14 @@ export interface components {
             name: string;
         };
         Success: {
-            /** @enum {boolean} */
             success: true;
         };
         Eligibility: {
-            /** @enum {string} */
             status: "unknown" | "eligible" | "ineligible";
             reason: string | null;
-            /**
-             * @description Unix milliseconds.
-             * @example 1769860800000
-             */
+            /** @description Unix milliseconds. */
             checkedAt: number | null;
-            /**
-             * @description Unix milliseconds.
-             * @example 1769860800000
-             */
+            /** @description Unix milliseconds. */
             nextCheckAt: number | null;
         };
         Identity: {
@@ -79,23 +62,15 @@ export interface components {
             /** @example ada */
             login: string | null;
             eligibility: components["schemas"]["Eligibility"];
-            /**
-             * @description Unix milliseconds.
-             * @example 1769860800000
-             */
+            /** @description Unix milliseconds. */
             connectedAt: number;
         };
         AccountProfile: {
             /** @example 5b6d0800-67cb-4400-8b82-b5408e1ee2fd */
             id: string;
-            /**
-             * @description Unix milliseconds.
-             * @example 1769860800000
-             */
+            /** @description Unix milliseconds. */
             createdAt: number;
-            /** @enum {string} */
             keyMode: "keyed" | "keyless";
-            /** @enum {string} */
             encryptionMode: "e2ee" | "plain";
             identities: components["schemas"]["Identity"][];
         };
@@ -113,7 +88,6 @@ export interface components {
         SettingsWritten: {
             success: boolean;
             version?: number;
-            /** @enum {string} */
             error?: "version-mismatch";
             currentVersion?: number;
             currentSettings?: string | null;
@@ -122,11 +96,9 @@ export interface components {
             content: ({
                 [key: string]: unknown;
             } & ({
-                /** @enum {string} */
                 t: "encrypted";
                 c: string;
             } | {
-                /** @enum {string} */
                 t: "plain";
                 /** @description Any JSON value. */
                 v: unknown;
@@ -138,11 +110,9 @@ export interface components {
             content: ({
                 [key: string]: unknown;
             } & ({
-                /** @enum {string} */
                 t: "encrypted";
                 c: string;
             } | {
-                /** @enum {string} */
                 t: "plain";
                 /** @description Any JSON value. */
                 v: unknown;
@@ -152,17 +122,14 @@ export interface components {
         SettingsV2Written: {
             success: boolean;
             version?: number;
-            /** @enum {string} */
             error?: "version-mismatch";
             currentVersion?: number;
             currentContent: ({
                 [key: string]: unknown;
             } & ({
-                /** @enum {string} */
                 t: "encrypted";
                 c: string;
             } | {
-                /** @enum {string} */
                 t: "plain";
                 /** @description Any JSON value. */
                 v: unknown;
@@ -173,19 +140,14 @@ export interface components {
             content: {
                 [key: string]: unknown;
             } & ({
-                /** @enum {string} */
                 t: "encrypted";
                 c: string;
             } | {
-                /** @enum {string} */
                 t: "plain";
                 /** @description Any JSON value. */
                 v: unknown;
             });
-            /**
-             * @description Unix milliseconds.
-             * @example 1769860800000
-             */
+            /** @description Unix milliseconds. */
             updatedAt: number;
         };
         CredentialList: {
@@ -196,27 +158,20 @@ export interface components {
             content: {
                 [key: string]: unknown;
             } & ({
-                /** @enum {string} */
                 t: "encrypted";
                 c: string;
             } | {
-                /** @enum {string} */
                 t: "plain";
                 /** @description Any JSON value. */
                 v: unknown;
             });
         };
         Encryption: {
-            /** @enum {string} */
             mode: "e2ee" | "plain";
-            /**
-             * @description Unix milliseconds.
-             * @example 1769860800000
-             */
+            /** @description Unix milliseconds. */
             updatedAt: number;
         };
         ChangeEncryption: {
-            /** @enum {string} */
             mode: "e2ee" | "plain";
         };
         MigratedCredential: {
@@ -224,28 +179,23 @@ export interface components {
             content: {
                 [key: string]: unknown;
             } & ({
-                /** @enum {string} */
                 t: "encrypted";
                 c: string;
             } | {
-                /** @enum {string} */
                 t: "plain";
                 /** @description Any JSON value. */
                 v: unknown;
             });
         };
         MigrateEncryption: {
-            /** @enum {string} */
             toMode: "e2ee" | "plain";
             expectedSettingsVersion: number;
             settings: ({
                 [key: string]: unknown;
             } & ({
-                /** @enum {string} */
                 t: "encrypted";
                 c: string;
             } | {
-                /** @enum {string} */
                 t: "plain";
                 /** @description Any JSON value. */
                 v: unknown;
@@ -255,25 +205,18 @@ export interface components {
         };
         Migrated: {
             success: boolean;
-            /** @enum {string} */
             mode?: "e2ee" | "plain";
             settingsVersion?: number;
-            /**
-             * @description Unix milliseconds.
-             * @example 1769860800000
-             */
+            /** @description Unix milliseconds. */
             updatedAt?: number;
-            /** @enum {string} */
             error?: "version-mismatch";
             currentVersion?: number;
             currentContent: ({
                 [key: string]: unknown;
             } & ({
-                /** @enum {string} */
                 t: "encrypted";
                 c: string;
             } | {
-                /** @enum {string} */
                 t: "plain";
                 /** @description Any JSON value. */
                 v: unknown;
@@ -289,15 +232,9 @@ export interface components {
             name: string | null;
             /** @example android */
             platform: string | null;
-            /**
-             * @description Unix milliseconds.
-             * @example 1769860800000
-             */
+            /** @description Unix milliseconds. */
             createdAt: number;
-            /**
-             * @description Unix milliseconds.
-             * @example 1769860800000
-             */
+            /** @description Unix milliseconds. */
             updatedAt: number;
         };
         PushTokenList: {
@@ -333,31 +270,18 @@ export interface components {
             sealed?: string;
             /** @description In place of `sealed`, for an account without keys: JSON of up to 64 KiB. */
             content?: Record<string, never>;
-            /**
-             * @description Unix milliseconds. Ten minutes from now by default, and at most a day.
-             * @example 1769860800000
-             */
+            /** @description Unix milliseconds. Ten minutes from now by default, and at most a day. */
             expiresAt?: number;
         };
         Request: {
             /** @example q83vEjRWeJCrze8SNFZ4kA */
             id: string;
-            /** @enum {string} */
             state: "open" | "answered" | "withdrawn" | "expired";
-            /**
-             * @description Unix milliseconds.
-             * @example 1769860800000
-             */
+            /** @description Unix milliseconds. */
             createdAt: number;
-            /**
-             * @description Unix milliseconds.
-             * @example 1769860800000
-             */
+            /** @description Unix milliseconds. */
             expiresAt: number;
-            /**
-             * @description Unix milliseconds. null = open.
-             * @example 1769860800000
-             */
+            /** @description Unix milliseconds. null = open. */
             closedAt: number | null;
             /**
              * @description The session that asked.
@@ -368,15 +292,9 @@ export interface components {
         RequestSummary: {
             /** @example q83vEjRWeJCrze8SNFZ4kA */
             id: string;
-            /**
-             * @description Unix milliseconds.
-             * @example 1769860800000
-             */
+            /** @description Unix milliseconds. */
             createdAt: number;
-            /**
-             * @description Unix milliseconds.
-             * @example 1769860800000
-             */
+            /** @description Unix milliseconds. */
             expiresAt: number;
             /**
              * @description The session that asked.
@@ -398,10 +316,7 @@ export interface components {
             sessionId: string;
             /** @example Firefox on Linux */
             sessionName: string | null;
-            /**
-             * @description Unix milliseconds.
-             * @example 1769860800000
-             */
+            /** @description Unix milliseconds. */
             answeredAt: number;
             /** @description Sealed by the client; opaque to the server. */
             sealed?: string;
@@ -414,22 +329,12 @@ export interface components {
         AnsweredRequest: {
             /** @example q83vEjRWeJCrze8SNFZ4kA */
             id: string;
-            /** @enum {string} */
             state: "open" | "answered" | "withdrawn" | "expired";
-            /**
-             * @description Unix milliseconds.
-             * @example 1769860800000
-             */
+            /** @description Unix milliseconds. */
             createdAt: number;
-            /**
-             * @description Unix milliseconds.
-             * @example 1769860800000
-             */
+            /** @description Unix milliseconds. */
             expiresAt: number;
-            /**
-             * @description Unix milliseconds. null = open.
-             * @example 1769860800000
-             */
+            /** @description Unix milliseconds. null = open. */
             closedAt: number | null;
             /**
              * @description The session that asked.
@@ -453,11 +358,9 @@ export interface components {
             deny?: true;
         };
         Liveness: {
-            /** @enum {string} */
             status: "alive";
         };
         Readiness: {
-            /** @enum {string} */
             status: "ready";
             dependencies: {
                 [key: string]: string;
@@ -488,7 +391,6 @@ export interface components {
             client?: components["schemas"]["Client"];
         };
         LoginAnswer: {
-            /** @enum {boolean} */
             success: true;
             /**
              * @description Bearer token.
@@ -513,10 +415,7 @@ export interface components {
              * @example 3q2+7wAAAABpfd0A2m9vdGhlciByYW5kb20gYnl0ZXM=
              */
             challenge: string;
-            /**
-             * @description Unix milliseconds.
-             * @example 1769860800000
-             */
+            /** @description Unix milliseconds. */
             expiresAt: number;
         };
         DeviceKeyLogin: {
@@ -576,10 +475,7 @@ export interface components {
              * @example WDJB-MJHT
              */
             userCode: string;
-            /**
-             * @description Unix milliseconds.
-             * @example 1769860800000
-             */
+            /** @description Unix milliseconds. */
             expiresAt: number;
             /** @description The interval between two requests for the token. */
             intervalSeconds: number;
@@ -605,10 +501,7 @@ export interface components {
              * @example 192.0.2.7
              */
             address: string;
-            /**
-             * @description Unix milliseconds.
-             * @example 1769860800000
-             */
+            /** @description Unix milliseconds. */
             createdAt: number;
         };
         ApproveDevice: {
@@ -621,7 +514,6 @@ export interface components {
             proof: string;
         };
         DeviceToken: {
-            /** @enum {string} */
             state: "pending" | "approved" | "refused";
             /**
              * @description Bearer token. With `approved`, once.
@@ -769,7 +661,6 @@ export interface components {
                 body: {
                     /** @description Subject identifier (RFC 9493) of the format email, iss_sub or opaque. */
                     sub_id: {
-                        /** @enum {string} */
                         format: "email" | "iss_sub" | "opaque";
                     };
                 };
