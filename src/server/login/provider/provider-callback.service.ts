@@ -133,8 +133,9 @@ export class ProviderCallbackService {
       this.logger[isDenied ? 'debug' : 'warn'](facts);
       return isDenied ? 'access_denied' : 'upstream_error';
     }
-    const { code } = toAppError(error);
-    if (ERRORS[code].level !== 'debug') {
+    const { code, cause } = toAppError(error);
+    // `unavailable` without a cause is an outage, which is logged once.
+    if (ERRORS[code].level === 'error' || (ERRORS[code].level === 'warn' && cause !== undefined)) {
       const reason = error instanceof Error ? error.stack : undefined;
       this.logger.error({ msg: 'provider login failed', provider, code, error: reason });
     }
