@@ -29,6 +29,8 @@ async function typesOf(document, name) {
     ),
   );
   const schemas = { ...api.components.schemas, Routes };
+  delete schemas.Error;
+  delete schemas.ErrorDetail;
   // A caller may leave out a part of a query that has a default.
   const options = { defaultNonNullable: false };
   const types = await openapiTS({ ...api, paths: {}, components: { schemas } }, options);

@@ -595,32 +595,6 @@ export interface components {
          * @enum {string}
          */
         ErrorCode: "invalid-request" | "invalid-public-key" | "invalid-target" | "unsupported-grant-type" | "invalid-scope" | "invalid-pending" | "invalid-proof" | "invalid-return-to" | "content-mode-mismatch" | "plain-account-requires-settings-v2" | "oauth-not-configured" | "missing-token" | "invalid-token" | "token-expired" | "token-revoked" | "invalid-client" | "invalid-signature" | "challenge-required" | "challenge-expired" | "mtls-required" | "invalid-code" | "fresh-login-required" | "invalid-grant" | "invalid-redirect" | "unsupported-client-authentication" | "unsupported-response-type" | "interaction-required" | "unsupported-token-type" | "insufficient-scope" | "signup-disabled" | "invitation-invalid" | "provider-required" | "not-eligible" | "admin-role-required" | "account-disabled" | "signup-provider-disabled" | "keyless-disabled" | "e2ee-required" | "encrypted-writes-disabled" | "plaintext-writes-disabled" | "account-optout-disabled" | "origin-not-allowed" | "key-challenge-disabled" | "not-found" | "unsupported-provider" | "provider-already-linked" | "last-identity" | "restore-required" | "already-answered" | "request-expired" | "request-id-used" | "too-many-open-requests" | "too-many-streams" | "request-changed" | "migration-required" | "payload-too-large" | "unsupported-media-type" | "sessions-remain" | "rate-limited" | "internal" | "unavailable";
-        ErrorDetail: {
-            /** @description The field the message is about. */
-            path: string;
-            message: string;
-        };
-        Error: {
-            statusCode: number;
-            /** @description For programs. */
-            code: components["schemas"]["ErrorCode"];
-            /** @description Repeats `code` for older clients. */
-            error: string;
-            /** @description For a person. */
-            message: string;
-            /**
-             * @description The provider the refusal is about.
-             * @example github
-             */
-            provider?: string;
-            /**
-             * @description The account of a login that is refused.
-             * @example 5b6d0800-67cb-4400-8b82-b5408e1ee2fd
-             */
-            accountId?: string;
-            details?: components["schemas"]["ErrorDetail"][];
-            requestId?: string;
-        };
         Routes: {
             /** @description The account's live sessions, newest first. */
             "GET /v1/account/sessions": {
