@@ -27,7 +27,6 @@ import {
   Version,
   type AccessDescription,
   type GeneralName,
-  type KeyUsageFlags,
   Name,
   type TBSCertificate,
 } from '@peculiar/asn1-x509';
@@ -309,8 +308,11 @@ function hasNamedCurve({ algorithm, parameters }: AlgorithmIdentifier): boolean 
   return algorithm !== EC_PUBLIC_KEY || tag === OBJECT_IDENTIFIER_TAG;
 }
 
-/** A certificate without key usages restricts nothing. */
-export function allowsKeyUse({ keyUsage }: CertificateProfile, flags: KeyUsageFlags): boolean {
+/**
+ * A certificate without key usages restricts nothing.
+ * @param flags of `KeyUsageFlags`; one of them is enough
+ */
+export function allowsKeyUse({ keyUsage }: CertificateProfile, flags: number): boolean {
   return keyUsage === null || (keyUsage & flags) !== 0;
 }
 

@@ -51,7 +51,7 @@ describe('many requests of a directory', () => {
       while (waiting.length > 0) {
         const found = await fixture.sql.query<{ count: number }>(
           `SELECT count(*)::int FROM pg_stat_activity
-           WHERE datname = current_database() AND pid <> pg_backend_pid() AND state <> 'idle'`,
+           WHERE datname = current_database() AND application_name = 'gatehouse'`,
         );
         connections = Math.max(connections, found.rows[0]?.count ?? 0);
       }

@@ -109,7 +109,7 @@ describe('a Redis that answers, and refuses commands that the server needs', () 
       async () => {
         await allow(rules);
         // A subscription that exists needs no right.
-        await admin.client('KILL', 'TYPE', 'pubsub');
+        await admin.call('CLIENT', 'KILL', 'TYPE', 'pubsub');
       },
       () => allow(RULES),
     );

@@ -2,6 +2,7 @@ import { command, type CliContext } from '../command.js';
 import { usageError } from '../cli-error.js';
 import { SERVER } from '../options.js';
 import type { CurrentSession, ServerContext } from './current-session.js';
+import { GatehouseProblem } from '../../../packages/client/api/problem.js';
 
 export const logout = command({
   name: 'logout',
@@ -30,7 +31,6 @@ export const logout = command({
 
 /** Rejects with the failure of a server that may not have ended the session. */
 async function revoke({ output }: CliContext, { client }: CurrentSession): Promise<void> {
-  const { GatehouseProblem } = await import('../../../packages/client/api/problem.js');
   await client.logOut().catch((error: unknown) => {
     // A token that the server refuses counts as revoked.
     if (error instanceof GatehouseProblem && error.status === 401) {

@@ -6,6 +6,7 @@ import { isProxyConfigured } from '../../../packages/notify/environment.js';
 import { command } from '../command.js';
 import { SERVER } from '../options.js';
 import { formatTime, type Output } from '../output.js';
+import { ServerUnreachable } from '../../../packages/client/api/problem.js';
 
 export const watch = command({
   name: 'watch',
@@ -15,7 +16,6 @@ export const watch = command({
   async run(context) {
     const { requireToken } = await import('./current-session.js');
     const { server: serverUrl, token } = await requireToken(context);
-    const { ServerUnreachable } = await import('../../../packages/client/api/problem.js');
     const { connectUpdates } = await import('../../../packages/client/updates/connect-updates.js');
     const transports = await transportsTo(serverUrl);
     await new Promise<void>((resolve, reject) => {

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type Server } from 'node:net';
+import type { Redis } from 'ioredis';
 import { waitFor } from '../../../../test/helpers/wait.js';
 import { Runtime } from '../../../common/runtime/runtime.js';
 import { redisRateStore } from './redis-rate-store.js';
@@ -71,7 +72,7 @@ describe(RedisService, () => {
 
   it('retries while the password is refused, and subscribes once it is right', async () => {
     answer = () => '-WRONGPASS invalid username-password pair\r\n';
-    const listener = redis.broadcasts.duplicate();
+    const listener = (redis.broadcasts as Redis).duplicate();
     const subscription = listener.subscribe('a-channel');
     const countRequests = (): number => received.match(/secret/g)?.length ?? 0;
     await waitFor('each of three connections has asked twice', () => countRequests() >= 6);
