@@ -1,8 +1,6 @@
 import { basename } from 'node:path';
-import { requestPreviewsOfBuild } from '../../../packages/notify/environment.js';
 import { readEvent } from '../../../packages/notify/content/read-event.js';
 import type { NotificationEvent } from '../../../packages/notify/content/notification-event.js';
-import { eventsEntryFor } from '../spool/spool-entry.js';
 import type { AgentRequest } from '../../../core/protocol/agent-request.js';
 import type { CurrentSession } from '../account/current-session.js';
 import type { CliContext } from '../command.js';
@@ -10,9 +8,7 @@ import { resolve } from '../notify/resolve.js';
 import { sendEvents } from '../notify/send-events.js';
 import { withSenderSession, type SenderOptions } from '../notify/sender-session.js';
 
-export type NoticeContext = CliContext<
-  SenderOptions & { readonly server?: string; readonly mask?: boolean }
->;
+export type NoticeContext = CliContext<SenderOptions>;
 
 /** Notifies the account's devices and webhooks of a request, as its preferences say. */
 export async function notifyOf(
@@ -48,11 +44,7 @@ export async function hasTarget(
     Date.now(),
   );
   return withSenderSession(context, async (sender) => {
-    const entry = eventsEntryFor(sender.accounts.nameOf(current), [event], {
-      requestPreviews: requestPreviewsOfBuild().isBuiltIn,
-      maskSecrets: context.options.mask !== false,
-      denyPrivate: context.options.denyPrivate === true,
-    });
+    const entry = sender.accounts.entryOf(current, [event]);
     try {
       const { planned } = await sender.accounts.plan(entry, current);
       return planned.some(({ deliveries }) => deliveries.length > 0);

@@ -1,5 +1,4 @@
 import { isUnusable } from '../../../common/private-files.js';
-import { requestPreviewsOfBuild } from '../../../packages/notify/environment.js';
 import type {
   NotificationEvent,
   NotificationTopic,
@@ -7,7 +6,6 @@ import type {
 import type { SavedPushToken } from '../../../packages/client/api/api-client-answers.js';
 import type { Delivery } from '../../../packages/notify/delivery/delivery.js';
 import { outcomesWithoutSettings } from '../../../packages/notify/delivery/plan.js';
-import { eventsEntryFor, type EventsEntry } from '../spool/spool-entry.js';
 import type { SpooledEvents } from '../spool/spool.js';
 import { requireSession, type CurrentSession } from '../account/current-session.js';
 import type { CliContext } from '../command.js';
@@ -43,8 +41,7 @@ export async function sendEvents(
   reportInvalid(context, input);
   return withSenderSession(context, async (sender) => {
     try {
-      const work = { context, sender, current, input };
-      return await sendPlanned(work, entryOf(work));
+      return await sendPlanned({ context, sender, current, input });
     } finally {
       if (context.options.background !== false || context.options.detach === true) {
         await retryInBackground(context, sender);
@@ -60,18 +57,10 @@ interface Work {
   readonly input: EventInput;
 }
 
-function entryOf({ context, sender, current, input }: Work): EventsEntry {
-  const { mask, denyPrivate } = context.options;
-  return eventsEntryFor(sender.accounts.nameOf(current), input.events, {
-    requestPreviews: requestPreviewsOfBuild().isBuiltIn,
-    maskSecrets: mask !== false,
-    denyPrivate: denyPrivate === true,
-  });
-}
-
 /** Stores the events before it contacts the server, so that an outage loses none. */
-async function sendPlanned(work: Work, entry: EventsEntry): Promise<number> {
+async function sendPlanned(work: Work): Promise<number> {
   const { context, sender, current, input } = work;
+  const entry = sender.accounts.entryOf(current, input.events);
   const isDetached = context.options.detach === true;
   const kept = await sender.spool.addEvents(entry, !isDetached).catch(withoutSpool(context));
   if (isDetached && kept !== null) {

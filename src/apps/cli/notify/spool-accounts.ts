@@ -19,8 +19,14 @@ import {
   renewDelivery,
   type Plan,
 } from '../../../packages/notify/delivery/plan.js';
-import type { DeliveryEntry, EventsEntry, SpoolAccount } from '../spool/spool-entry.js';
+import {
+  eventsEntryFor,
+  type DeliveryEntry,
+  type EventsEntry,
+  type SpoolAccount,
+} from '../spool/spool-entry.js';
 import { keyOf } from '../spool/spool-name.js';
+import { requestPreviewsOfBuild } from '../../../packages/notify/environment.js';
 import { readPreferences, type Preferences } from '../../../packages/notify/preferences.js';
 import { requireSessionAt, type CurrentSession } from '../account/current-session.js';
 import type { CliContext, OptionsOf } from '../command.js';
@@ -31,7 +37,7 @@ import { isRefused, readSettings, type SettingsDocument } from './settings-docum
 
 export type SenderOptions = OptionsOf<
   readonly [typeof SERVER, typeof SETTINGS_FILE, typeof DENY_PRIVATE]
->;
+> & { readonly mask?: boolean };
 
 export interface KnownAccount {
   readonly context: CliContext<SenderOptions>;
@@ -63,14 +69,16 @@ export class SpoolAccounts {
 
   constructor(private readonly context: CliContext<SenderOptions>) {}
 
-  nameOf({ session }: CurrentSession): SpoolAccount {
-    const { settingsFile } = this.context.options;
+  /** The entry of events that go to the account with the options of the command. */
+  entryOf({ session }: CurrentSession, events: readonly NotificationEvent[]): EventsEntry {
+    const { settingsFile, mask, denyPrivate } = this.context.options;
     const { server, accountId } = session;
-    return {
-      server,
-      accountId,
-      settingsFile: settingsFile === undefined ? null : resolve(settingsFile),
-    };
+    const file = settingsFile === undefined ? null : resolve(settingsFile);
+    return eventsEntryFor({ server, accountId, settingsFile: file }, events, {
+      requestPreviews: requestPreviewsOfBuild().isBuiltIn,
+      maskSecrets: mask !== false,
+      denyPrivate: denyPrivate === true,
+    });
   }
 
   /** Discards all settings, so that they are read again. */
