@@ -17,8 +17,16 @@ import type { HandshakeService } from './handshake.service.js';
 const PROTOCOL = '4';
 /** Clients send nothing larger than a `ping`. */
 const MAX_MESSAGE_BYTES = 16 * 1024;
-/** Messages are small: many fragments cost far more memory than their bytes. */
-const WEBSOCKET_LIMITS = { closeTimeout: CLOSING_MS, maxFragments: 64, maxBufferedChunks: 1024 };
+/**
+ * Messages are small: many fragments cost far more memory than their bytes. Pings count for the limit of messages,
+ * whose refusal has a reason.
+ */
+const WEBSOCKET_LIMITS = {
+  closeTimeout: CLOSING_MS,
+  maxFragments: 64,
+  maxBufferedChunks: 1024,
+  maxPendingAutoPongs: 0,
+};
 
 /** A request as Engine.IO passes it on. */
 interface UpdatesRequest extends IncomingMessage {
