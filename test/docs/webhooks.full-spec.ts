@@ -1,7 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
+import { connect, createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
@@ -89,11 +89,24 @@ async function post(url: string, secret: string, type = 'application/json'): Pro
   return (await fetch(url, { method: 'POST', headers, body: BODY })).status;
 }
 
+/** Sends the beginning of a body, and disconnects. */
+async function disconnect(url: string): Promise<void> {
+  const { port, hostname } = new URL(url);
+  const socket = connect(Number(port), hostname);
+  await once(socket, 'connect');
+  socket.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n');
+  socket.write('Content-Length: 10\r\n\r\n{');
+  await wait(100);
+  socket.destroy();
+  await wait(100);
+}
+
 describe('The examples in docs/webhooks.md', () => {
   it.each(['node', 'express', 'fastify'])(
     'accepts in %s a signed delivery, and nothing else',
     async (name) => {
       const { url, child } = await run(name);
+      const ended = once(child, 'exit');
       const output: string[] = [];
       child.stdout?.on('data', (chunk: Buffer) => output.push(chunk.toString()));
       try {
@@ -101,11 +114,13 @@ describe('The examples in docs/webhooks.md', () => {
         expect(await post(url, 'another secret')).toBe(401);
         const ofOtherType = await post(url, 'another secret', 'text/plain');
         expect(ofOtherType).toBe(name === 'node' ? 401 : 415);
+        await disconnect(url);
+        expect(await post(url, SECRET)).toBe(204);
       } finally {
         child.kill();
-        await once(child, 'exit');
+        await ended;
       }
-      expect(output.join('')).toBe('ready Ready: ☕\n');
+      expect(output.join('')).toBe('ready Ready: ☕\n'.repeat(2));
     },
   );
 });
