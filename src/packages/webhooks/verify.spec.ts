@@ -1,5 +1,6 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
+import { Headers as OtherHeaders } from 'undici';
 import { signatureHeaders, standardSignature } from '../notify/webhook/webhook-signature.js';
 import { verify, verifySignature, WebhookRefused } from './verify.js';
 import type { WebhookPayload } from './payload.js';
@@ -103,7 +104,7 @@ describe(verify.name, () => {
         value,
       ]),
     );
-    for (const given of [new Headers(headers), cased]) {
+    for (const given of [new Headers(headers), new OtherHeaders(headers), cased]) {
       expect(reasonFor(given, BODY, SECRET)).toBe('accepted: standard');
     }
     const again = { ...headers, 'Webhook-Id': 'msg_1' };

@@ -7,9 +7,9 @@ import {
 import { signingKey } from '../notify/webhook/signing-secret.js';
 import { readPayload, type WebhookPayload } from './payload.js';
 
-/** Headers as Node gives them, or as fetch does; names in any case. */
+/** Headers as Node gives them, or as fetch does, also that of another library; names in any case. */
 export type WebhookHeaders =
-  | Headers
+  | Pick<Headers, 'get'>
   | Readonly<Record<string, string | readonly string[] | undefined>>;
 
 export interface VerifyOptions {
@@ -155,10 +155,14 @@ function isEqual(received: string, expected: string): boolean {
 
 /** Returns null for a missing, empty or repeated header. */
 function headerIn(headers: WebhookHeaders, name: string): string | null {
-  const values =
-    headers instanceof Headers
-      ? [headers.get(name) ?? undefined]
-      : Object.keys(headers).flatMap((key) => (key.toLowerCase() === name ? [headers[key]] : []));
+  const values = isFetched(headers)
+    ? [headers.get(name) ?? undefined]
+    : Object.keys(headers).flatMap((key) => (key.toLowerCase() === name ? [headers[key]] : []));
   const [value] = values.length === 1 ? values : [];
   return typeof value === 'string' && value !== '' ? value : null;
+}
+
+/** Not by its class: each library of fetch has one of its own. */
+function isFetched(headers: WebhookHeaders): headers is Pick<Headers, 'get'> {
+  return typeof headers.get === 'function';
 }
