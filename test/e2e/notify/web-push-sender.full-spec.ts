@@ -1,4 +1,7 @@
 import { createECDH } from 'node:crypto';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:tls';
 import {
   formatWebPushToken,
   readWebPushMessage,
@@ -372,6 +375,18 @@ describe('A push service of a browser', () => {
       isTemporary: true,
     });
     service = await FakeWebPushService.start(certificate);
+  });
+
+  it('is called again when something else answered for it', async () => {
+    const page = createServer(certificate, (socket) => {
+      socket.once('data', () => socket.end('<html>'));
+    }).listen(0, '127.0.0.1');
+    await once(page, 'listening');
+    const endpoint = `https://127.0.0.1:${(page.address() as AddressInfo).port}/1`;
+    const { keys } = await service.subscribe(key.publicKey);
+    const result = await sender.attempt(deliveryTo(formatWebPushToken({ endpoint, keys }) ?? ''));
+    expect(result).toMatchObject({ code: 'push-unreachable', isTemporary: true });
+    page.close();
   });
 
   it('receives nothing when its certificate is not trusted', async () => {

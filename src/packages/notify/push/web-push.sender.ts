@@ -1,5 +1,6 @@
 import { importJWK, SignJWT } from 'jose';
 import { LRUCache } from 'lru-cache';
+import { errors } from 'undici';
 import { recordOf } from '../../../core/protocol/is-record.js';
 import {
   readWebPushToken,
@@ -185,7 +186,9 @@ function judgeWebPushError(error: unknown): FailedAttempt {
       'The push service of this token is not on the public internet, and this sender does not permit it.',
     );
   }
-  const { code } = error as { readonly code?: unknown };
+  // An answer that is not HTTP has no code.
+  const isUnreadable = error instanceof errors.HTTPParserError;
+  const code = isUnreadable ? error.name : recordOf(error)['code'];
   if (typeof code === 'string' && !/^ERR_(JOSE|JW|CRYPTO|OSSL)/.test(code)) {
     const detail = `The push service cannot be reached (${code}).`;
     return { ...lastingFailure('push-unreachable', detail), isTemporary: true };
