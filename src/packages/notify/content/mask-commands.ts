@@ -30,7 +30,7 @@ const SECRET_ARGUMENTS: readonly (readonly [programs: string, ...ways: string[]]
   ['doctl influx codecov rancher gitlab-runner', '-t', 'register -r'],
   ['az', '(?:sql|mysql|postgres|user) -p'],
   ['secret secrets variable put-parameter', 'set|put|add \\w\\S*?=', '-b|--body|--value'],
-  ['kubectl oc helm', '--from-literal …=', '--set|--set-string …secrets?\\.[^=]*='],
+  ['kubectl oc helm', '--from-literal …=', '--set|--set-string …secrets?\\.[^=]{0,200}='],
   ['dotnet nuget gem', 'sources? -p', 'push --key|-k', 'set _ *', 'set[aA]pi[kK]ey *'],
   ['glab sst netlify', '(?:env:)?set _ *'],
   ['redis-cli valkey-cli', '-a', 'auth|AUTH *', 'acl|ACL \\\\?>(?=\\S)'],
@@ -40,7 +40,7 @@ const SECRET_ARGUMENTS: readonly (readonly [programs: string, ...ways: string[]]
   ['sqlplus', '* …\\w/'],
   ['rabbitmqctl net mc b2', 'add_user|change_password|user|authorize _ *', 'set _ _ _ *'],
   ['ansible-vault grafana-cli', 'encrypt_string(?:\\s--name\\s\\S+)?|reset-admin-password *'],
-  ['htpasswd pulumi mosquitto_passwd', '-\\w*n\\w*|--secret _ *', '-\\w*b\\w* _ _ *'],
+  ['htpasswd pulumi mosquitto_passwd', '-(?=\\w*n)\\w+|--secret _ *', '-(?=\\w*b)\\w+ _ _ *'],
   ['poetry composer', 'publish -p', '(?:pypi|github|gitlab)-\\S+ *', 'http-basic\\S* _ *'],
   ['ConvertTo-SecureString oathtool mkpasswd', '*'],
 ];
@@ -71,7 +71,8 @@ function wayOf(way: string): Readonly<Record<'path' | 'form', RegExp>> {
   const flags = last
     .replace(/(?<=(?:^|\|)-\w)(?=\||$)/g, '(?:=| +(?!-))?')
     .replace(/(?<=[^|)=?])(?=\||$)/g, '(?:[=:]| +(?!-))');
-  const place = last === '*' ? '^(?: +-\\S*)* +(?![-/]|(?:username|role)=)' : ` +["']?(?:${flags})`;
+  const place =
+    last === '*' ? '^(?: +-\\S*)* +(?![-/]|(?:username|role)=)' : `(?<! ) +["']?(?:${flags})`;
   // A quote may also begin after a flag or a sign: `--from-literal=pin="secret"`.
   const start = before === undefined ? '' : `\\S*?(?:${before})["']?`;
   return {

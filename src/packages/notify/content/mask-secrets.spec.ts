@@ -274,6 +274,24 @@ describe(maskSecrets.name, () => {
   );
 });
 
+describe(`${maskSecrets.name} of a text of 300 KB`, () => {
+  it.each([
+    ['password', ' ', 'x'],
+    ['curl -u value', '\t', 'x'],
+    ['curl', '\\\n', 'x'],
+    ['htpasswd -', 'n', '. x'],
+    ['helm --set ', 'secret.', 'x'],
+    ['git config ', 'password=1password:', '('],
+    ['x ', 'authorization:', ''],
+    ['x ', 'eyJa-', ''],
+  ])('takes time in proportion after %j, of repeated %j before %j', (before, part, after) => {
+    const text = `${before}${part.repeat(Math.ceil(300_000 / part.length))}${after}`;
+    const startedAt = performance.now();
+    expect(maskSecrets(text)).not.toBe('');
+    expect(performance.now() - startedAt).toBeLessThan(10_000);
+  });
+});
+
 describe(maskShownSecrets.name, () => {
   const SHOWN = 64 * 1024;
   const blanks = (length: number) => ' '.repeat(length);

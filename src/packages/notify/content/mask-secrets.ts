@@ -78,7 +78,7 @@ const SIGNS = [
   // A variable of a container: the name in one line and the value in the next.
   '\\\\?["\']?(?:,\\s{0,40}|\\s{1,40})\\\\?["\']?-?value\\\\?["\']?\\s{0,4}[:= ]\\s{0,4}',
   // A password in SQL, the argument of a function such as `setPassword`, and a hash in Ruby.
-  '(?<=\\bpassword)(?: for \\S{1,80})?\\s*[\\s(=]\\s*(?=\\\\?["\'])',
+  '(?<=\\bpassword)(?: for \\S{1,80})?(?:\\s+|\\s*[(=]\\s*)(?=\\\\?["\'])',
   '\\((?<=\\b(?:set|with)_?\\w{1,80}\\()(?=["\'])|["\']?[ \\t]*=>[ \\t]*(?=["\'])',
   // A sentence, and the arguments of a function.
   '[ \\t]+(?<verb>is|was|to)[ \\t]+|(?<list>["\'],[ \\t]*(?=["\']))',
@@ -96,14 +96,24 @@ const NAMED = new RegExp(
 const VALUE =
   /(?<quote>\\?["'`])(?!\s)(?<quoted>(?:(?!\k<quote>)(?:\\.|[^\n]))+)|(?<bare>(?:[^\s"'`&;|<>,(){}[\]]|,(?![\w.-]*[=:])(?=[^\s"'`&;|<>,(){}[\]]))+)(?=[\s"'`&;|<>,)}\]]|$)/y;
 
+const WORD = /[^\s"'`&;|<>,(){}[\]]*/y;
+
 /** Returns the values of names that say that they hold a secret. */
 function namedSecrets(text: string): Span[] {
   const found: Span[] = [];
   let end = 0;
+  let bracket = 0;
   for (const { 0: whole, index, groups = {} } of text.matchAll(NAMED)) {
-    VALUE.lastIndex = index + whole.length;
-    const isNew = index >= end && isSecretName(groups['name']);
+    const start = index + whole.length;
+    VALUE.lastIndex = start;
+    const isNew = index >= end && start >= bracket && isSecretName(groups['name']);
     const value = isNew ? VALUE.exec(text)?.groups : undefined;
+    if (isNew && value === undefined) {
+      // Nor is a part of the word before a bracket, which may have many names.
+      WORD.lastIndex = start;
+      WORD.exec(text);
+      bracket = WORD.lastIndex;
+    }
     if (value !== undefined) {
       const to = VALUE.lastIndex;
       const { quoted = '', bare: secret = quoted } = value;
@@ -185,7 +195,7 @@ const FORMS: readonly RegExp[] = [
     'authorization\\\\?["\']?[ \\t]*(?:[:=]>?|(?<=["\']),)[ \\t]*\\\\?["\'`]?(?:' +
       '(?:Digest|Hawk|Signature|AWS4-HMAC-SHA256) +(?<parameters>[^\\n`]*[^\\s"\'`])' +
       '|(?:Bearer|Basic|Token) +(?<token>[^\\s"\'`\\\\]+)|(?!(?:Bearer|Basic|Token)\\b)(?:[\\w-]+ +)?' +
-      '(?<value>(?=[^\\s\\d]{0,200}\\d)[^\\s"\'`\\\\()[]{7,}|[^\\s"\'`\\\\()[]+(?=\\\\?["\'`])))',
+      '(?<value>(?=[^\\s\\d]{0,200}\\d)[^\\s"\'`\\\\()[]{7,}|[^\\s"\'`\\\\()[]{1,2000}(?=\\\\?["\'`])))',
     'gi',
   ),
   /\bBearer\s+(?<token>(?=[^\s\d]{0,200}\d)[\w.~+/=-]{16,})/gi,
@@ -197,7 +207,9 @@ const FORMS: readonly RegExp[] = [
   /\b(?![A-Z_]*(?:PUBLIC|PRIMARY|CACHE|SORT|PARTITION|FOREIGN))[A-Z][A-Z\d_]{0,60}_KEY=["']?(?<key>(?=\S{0,200}\d)[\w+/=.-]{16,})/g,
   /[?&](?:sig|signature|x-(?:amz|goog)-signature|code|key)=(?<signature>[\w%.~+/=-]{8,})/gi,
   new RegExp(`(?<!\\w)(?<token>(?:${PREFIXES})(?=[\\w.-]{0,99}\\d)[\\w.-]{16,})`, 'g'),
-  /(?<!\w)(?<token>(?:whsec_|gl(?:sa|c)_|ATATT3)[\w+/=-]{24,}|eyJ[\w-]{8,}(?:\.[\w-]*){2,4})/g,
+  /(?<!\w)(?<token>(?:whsec_|gl(?:sa|c)_|ATATT3)[\w+/=-]{24,})/g,
+  // The search begins once for all that could be its first part.
+  /(?<![\w-])(?=[\w-]+\.[\w-]*\.)(?:[\w-]*?-)?(?<token>eyJ[\w-]{8,}(?:\.[\w-]*){2,4})/g,
   /(?<!\w)(?<token>\d{8,10}:AA[\w-]{33}|[\da-f]{32}-us\d{1,2}|[A-Za-z\d]{14}\.atlasv1\.[\w-]{60,})/g,
   /(?:hooks\.slack\.com|discord(?:app)?\.com\/api\/webhooks)\/(?:[a-z]+|\d{5,25})\/(?<path>[\w/-]{20,})/g,
   /Expo(?:nent)?PushToken\[(?<token>[^\]\s]{8,200})(?=\])/g,
