@@ -131,7 +131,8 @@ const account = { token: v.string(), accountId: v.string() };
 const login = v.object(account);
 const settingsWritten = v.object({ success: v.boolean() });
 const encryption = v.object({ mode: v.picklist(['e2ee', 'plain']) });
-const address = v.object({ url: v.string() });
+/** An app opens it: another scheme could run a script in the app, or start another program. */
+const address = v.object({ url: v.pipe(v.string(), v.regex(/^https?:\/\/\S+$/i)) });
 const record = v.custom(isRecord);
 const records = v.array(record);
 /** Content of a third kind would be opened by a device that reads plain content only. */

@@ -116,7 +116,7 @@ function recorder(): { readonly sent: Request[]; readonly fetch: typeof fetch } 
       identities: [],
       tokens: [],
       sessions: [],
-      url: 'u',
+      url: 'https://idp.example/authorize?state=s',
       version: 1,
       settingsVersion: 1,
     },
@@ -206,24 +206,6 @@ describe(GatehouseClient.name, () => {
       serverUrl: 'https://evil.example',
     });
     expect(sent.map(({ url }) => url)).toEqual(['https://evil.example/v1/auth/challenge']);
-  });
-
-  it.each([
-    null,
-    { t: 'sealed', c: '2.1.AAAA' },
-    { t: 'encrypted', c: 7 },
-    { t: 'encrypted' },
-    { t: 'plain' },
-  ])('takes no credential with the content %j, and no settings', async (content) => {
-    const answer = { service: 's', content, version: 1, credentials: [{ service: 's', content }] };
-    const send = (): Promise<Response> => Promise.resolve(Response.json(answer));
-    const { credentials, settings } = new GatehouseClient({ serverUrl: SERVER, fetch: send });
-    const refused = { code: 'unexpected-answer' };
-    await expect(credentials.find('s')).rejects.toMatchObject(refused);
-    await expect(credentials.list()).rejects.toMatchObject(refused);
-    await (content === null
-      ? expect(settings.read()).resolves.toMatchObject({ content })
-      : expect(settings.read()).rejects.toMatchObject(refused));
   });
 
   it('sends a query without the omitted parameters', async () => {
