@@ -9,8 +9,9 @@ const SERVER = 'https://gate.example';
 async function problemOf(
   status: number,
   headers: Record<string, string> = {},
+  body = '<html>',
 ): Promise<GatehouseProblem> {
-  const answer: typeof fetch = () => Promise.resolve(new Response('<html>', { status, headers }));
+  const answer: typeof fetch = () => Promise.resolve(new Response(body, { status, headers }));
   return new GatehouseClient({ serverUrl: SERVER, fetch: answer }).features().then(
     () => Promise.reject(new Error('It was accepted.')),
     (error: GatehouseProblem) => error,
@@ -42,12 +43,17 @@ describe(Transport.name, () => {
     },
   );
 
-  it('limits the time to try again to what a timer can wait', async () => {
-    const headers = { 'retry-after': 'Thu, 01 Jan 2099 00:00:00 GMT' };
-    const { retryAfterSeconds = 0 } = await problemOf(503, headers);
-    expect(retryAfterSeconds).toBeGreaterThan(2_000_000);
-    expect(retryAfterSeconds * 1000).toBeLessThan(2 ** 31);
-  });
+  it.each([
+    ['a header', { 'retry-after': 'Thu, 01 Jan 2099 00:00:00 GMT' }, {}],
+    ['a body', {}, { statusCode: 503, code: 'c', message: 'm', retryAfterSeconds: 1e300 }],
+  ])(
+    'limits the time to try again in %s to what a timer can wait',
+    async (_name, headers, body) => {
+      const { retryAfterSeconds = 0 } = await problemOf(503, headers, JSON.stringify(body));
+      expect(retryAfterSeconds).toBeGreaterThan(2_000_000);
+      expect(retryAfterSeconds * 1000).toBeLessThan(2 ** 31);
+    },
+  );
 
   it('names no code where an answer that is not HTTP has none', async () => {
     const cause = Object.assign(new Error('Expected HTTP/'), { code: undefined });

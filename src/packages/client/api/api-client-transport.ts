@@ -186,8 +186,7 @@ function limitOf(timeoutMs: number, outer: AbortSignal | undefined) {
 
 function retryAfterOf(response: FetchAnswer): number | undefined {
   const ms = readRetryAfter(response.headers.get('retry-after'), Date.now());
-  // A caller gives it to a timer.
-  return ms === undefined ? undefined : Math.ceil(Math.min(ms, MAX_TIMER_MS - 1000) / 1000);
+  return ms === undefined ? undefined : Math.ceil(ms / 1000);
 }
 
 const REASONS: Readonly<Record<string, string>> = {

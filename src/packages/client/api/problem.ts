@@ -17,6 +17,9 @@ export interface ProblemFacts {
   readonly details?: readonly { readonly path: string; readonly message: string }[] | undefined;
 }
 
+/** A caller gives a wait to a timer, and longer ones fire at once: 24 days. */
+const MAX_WAIT_SECONDS = 2_147_482;
+
 /**
  * A refusal (contract, Errors). Programs read `code`, people read `message`. The client has two codes
  * of its own: `unexpected-answer`, where the response is not of a Gatehouse server, but for example of
@@ -37,7 +40,8 @@ export class GatehouseProblem extends Error implements ProblemFacts {
     this.status = facts.status;
     this.code = facts.code;
     this.requestId = facts.requestId;
-    this.retryAfterSeconds = facts.retryAfterSeconds;
+    const { retryAfterSeconds: wait } = facts;
+    this.retryAfterSeconds = wait && Math.min(wait, MAX_WAIT_SECONDS);
     this.provider = facts.provider;
     this.accountId = facts.accountId;
     this.details = facts.details;
