@@ -123,7 +123,7 @@ const POLLING = `
     expect(Object.keys(dependencies)).toEqual(['jose']);
     const files = installed.packages[0]?.files ?? [];
     const others = files.filter(
-      (name) => !/^(common|core\/policy|packages\/guard)\/.*\.(d\.ts|js)$/.test(name),
+      (name) => !/^(common|core\/(policy|protocol)|packages\/guard)\/.*\.(d\.ts|js)$/.test(name),
     );
     expect(others.sort()).toEqual(['LICENSE', 'README.md', 'package.json']);
   });
