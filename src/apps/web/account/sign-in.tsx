@@ -52,6 +52,8 @@ export interface SignInProps {
 
 export function SignIn({ isFresh, invitation, startSession, notify }: SignInProps) {
   const [choices, setChoices] = useState<AuthChoices | null>(null);
+  // Apart from the notice of the page, which says for example how the last session ended.
+  const [failed, showFailed] = useState<Notice | null>(null);
   const load = async () => {
     const offered = authChoices(await clientFor().features());
     const isRedirected = isFresh && (await redirectIfConfigured(offered, notify));
@@ -62,13 +64,16 @@ export function SignIn({ isFresh, invitation, startSession, notify }: SignInProp
     // The browser is leaving the page, so no choices are shown.
     setChoices(isRedirected ? null : offered);
   };
-  const reload = useReload(load, { notify });
+  const reload = useReload(load, { notify: showFailed });
   useEffect(reload, []);
   if (!isSecureContext) {
     return <p class="problem">{t.signIn.insecure}</p>;
   }
   return choices === null ? (
-    <Loading retry={reload} notify={notify} />
+    <>
+      <NoticeLine notice={failed} />
+      <Loading retry={reload} notify={showFailed} />
+    </>
   ) : (
     <Steps choices={choices} invitation={invitation} startSession={startSession} notify={notify} />
   );

@@ -81,6 +81,18 @@ inChromium('the session and the key on the account page', () => {
     expect((await call(server, 'GET', '/v1/account/profile', { token })).status).toBe(200);
   });
 
+  it('says that the sign-out reached this browser alone while the server is away', async () => {
+    await createAccount(visitor);
+    await visitor.page.route('**/v1/**', (route) => route.abort());
+    await visitor.press('Sign out');
+    await sees('The server does not answer.');
+    expect(await visitor.text()).toContain('only in this browser');
+    await visitor.page.unroute('**/v1/**');
+    await seesSignIn(visitor);
+    const alerts = await visitor.page.getByRole('alert').allInnerTexts();
+    expect(alerts).toEqual([expect.stringContaining('only in this browser')]);
+  });
+
   it('forgets the session before the server answers the sign-out', async () => {
     const { page } = visitor;
     await createAccount(visitor);
