@@ -7,6 +7,7 @@ import { lazyPart } from '../ui/lazy-part.js';
 import { NoticeLine, problem, type Notice } from '../ui/notice.js';
 import { t } from '../i18n/messages.js';
 import { isKnownServer } from '../server.js';
+import { useEndElsewhere } from './security/ended-elsewhere.js';
 import { SignIn, type SignInProps } from './sign-in.js';
 import {
   noteReplaced,
@@ -144,6 +145,7 @@ function useTab(arrival: Arrival) {
     setSession(other);
     notify(other === null ? last : null);
   });
+  useEndElsewhere(session?.token, endSession);
   const receive = useCallback(
     (code: string) => {
       setInvitation(session === null ? code : null);

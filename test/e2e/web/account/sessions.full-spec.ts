@@ -93,6 +93,20 @@ inChromium('the session and the key on the account page', () => {
     expect(alerts).toEqual([expect.stringContaining('only in this browser')]);
   });
 
+  it('signs out of the other tabs too where the server does not answer', async () => {
+    const { page } = visitor;
+    await page.getByLabel('Stay signed in on this device').check();
+    await createAccount(visitor);
+    const other = { ...visitor, page: await page.context().newPage() };
+    await other.page.goto(`${server.url}/app`);
+    await seesAccount(other);
+    await page.route('**/v1/auth/logout', (route) => route.abort());
+    await visitor.press('Sign out');
+    await seesSignIn(other);
+    await seesIn(other, 'You are signed out.');
+    await other.page.close();
+  });
+
   it('forgets the session before the server answers the sign-out', async () => {
     const { page } = visitor;
     await createAccount(visitor);

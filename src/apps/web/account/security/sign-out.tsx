@@ -16,6 +16,7 @@ import { forgetPin } from '../account-pins.js';
 import { unavailableReason, unsubscribe } from '../notifications/push-subscription.js';
 import { removeSession } from '../tab-state.js';
 import type { AccountActions, Endings } from '../use-account.js';
+import { endInOtherTabs } from './ended-elsewhere.js';
 import { FormButtons } from '../../ui/form-buttons.js';
 
 interface EndingsOptions extends AccountActions {
@@ -36,6 +37,7 @@ export function useEndings({ session, endSession, isEnding }: EndingsOptions): E
         isEnding.current = true;
         // Before the server is asked: it may not answer, or the tab may be closed meanwhile.
         removeSession(session);
+        endInOtherTabs(session);
         const error = await client.logOut().then(
           () => null,
           (reason: unknown) => reason,
