@@ -338,6 +338,8 @@ export const de: Messages = {
       'Die Einstellungen dieses Kontos liegen in einer Form vor, die diese Seite nicht lesen kann.',
     challenge:
       'Der Server hat eine Anfrage gesendet, die nicht von ihm stammt. Es wurde nichts signiert. Prüfen Sie die Adresse dieser Seite.',
+    challengeClock:
+      'Die Uhr dieses Geräts geht gegenüber der des Servers vor. Es wurde nichts signiert. Stellen Sie sie richtig, und versuchen Sie es erneut.',
   },
 
   returns: {

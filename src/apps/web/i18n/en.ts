@@ -332,6 +332,8 @@ export const en = {
     settingsForm: 'The settings of this account are in a form that this page cannot read.',
     challenge:
       'The server sent a challenge that is not its own. Nothing was signed. Check the address of this page.',
+    challengeClock:
+      'The clock of this device is ahead of the clock of the server. Nothing was signed. Set its time, and try again.',
   },
 
   returns: RETURN_ERRORS,

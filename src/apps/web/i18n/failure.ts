@@ -71,7 +71,8 @@ const KIT_MESSAGES: Readonly<Record<string, (error: KitError) => string>> = {
     const { pushDenied, pushAddress, pushService } = t.errors;
     return { denied: pushDenied, address: pushAddress }[reason ?? ''] ?? pushService;
   },
-  ChallengeRefused: () => t.errors.challenge,
+  ChallengeRefused: ({ reason }) =>
+    reason === 'expired' ? t.errors.challengeClock : t.errors.challenge,
   ContentUnreadable: ({ reason }) => {
     const { contentForm, contentText, contentKey } = t.errors;
     return { 'other-form': contentForm, 'not-json': contentText }[reason ?? ''] ?? contentKey;

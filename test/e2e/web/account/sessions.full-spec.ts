@@ -205,6 +205,15 @@ inChromium('the session and the key on the account page', () => {
     expect(await page.getByRole('button', { name: 'Show or print the key' }).count()).toBe(0);
   });
 
+  it('blames the clock where a challenge has expired by that of the device', async () => {
+    // Its own context, which is not used again: the clock of a context stays installed.
+    const person = await visit('about:blank', {});
+    await person.page.clock.setFixedTime(Date.now() + 3_600_000);
+    await person.page.goto(`${server.url}/app`);
+    await enterKey(person, formatDeviceKey(randomBytes(32)));
+    await seesIn(person, 'The clock of this device is ahead of the clock of the server.');
+  });
+
   it('names a session', async () => {
     await createAccount(visitor);
     await open(visitor, 'Devices and sessions');
