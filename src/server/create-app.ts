@@ -7,9 +7,8 @@ import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fa
 import type { FastifyInstance } from 'fastify';
 import { DOCUMENTATION_PATH, serveApiDocument } from './api-document.js';
 import { AppModule } from './app.module.js';
-import { answerBytes, ErrorFilter, refusalAnswer, requestIdFrom } from './http/error.filter.js';
+import { ErrorFilter } from './http/error.filter.js';
 import { addAnswerHeaders, createListener } from './http/http-listener.js';
-import { AppError } from '../common/errors.js';
 import { acceptsPrograms } from '../core/policy/programs/programs.js';
 import { JsonLogger } from './logging/json-logger.js';
 import { standardOutput } from './logging/standard-output.js';
@@ -18,7 +17,6 @@ import { applyRequestRules, routedUrl } from './http/request-rules.js';
 import { RequestValidationPipe } from './http/request-validation.pipe.js';
 import { securityHeaders } from './http/security-headers.js';
 import { tracing } from '../common/trace.js';
-import { endConnection } from './network/ended-connections.js';
 import type { Settings } from './config/settings.js';
 import { ServedCertificatesService } from './providers/certificate/served-certificates.service.js';
 import { loadTlsContext, tlsFileSet } from './config/tls/tls-files.js';
@@ -78,11 +76,8 @@ async function createHttpServer(
       return503OnClosing: false,
       routerOptions: { maxParamLength: MAX_PATH_PARAMETER_LENGTH },
       rewriteUrl: routedUrl,
-      clientErrorHandler: ({ code }, socket) => endConnection(socket, rawRefusal(code)),
     },
   );
-  // This server is no proxy (RFC 9110, 9.3.6); without a listener Node cuts the connection.
-  server.server.on('connect', (_request, socket) => endConnection(socket, rawRefusal('')));
   server.server.maxConnections = updates.maxConnections + SPARE_CONNECTIONS;
   tracing()?.watch(server);
   const { answers, documentation } = securityHeaders();
@@ -122,18 +117,4 @@ function routeEveryMethod(server: FastifyInstance): void {
       server.addHttpMethod(method, { overrideExisting: true });
     }
   }
-}
-
-/** Statuses for what Node could not read, by its error code; 400 for the rest. */
-const STATUSES: Readonly<Record<string, number>> = {
-  HPE_HEADER_OVERFLOW: 431,
-  ERR_HTTP_REQUEST_TIMEOUT: 408,
-};
-
-/** The answer to bytes that are not HTTP: there is no request to reply to. */
-function rawRefusal(nodeCode: string): string {
-  const status = STATUSES[nodeCode] ?? 400;
-  return answerBytes(
-    refusalAnswer(new AppError('invalid-request'), requestIdFrom(undefined), status),
-  );
 }

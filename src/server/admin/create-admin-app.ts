@@ -54,9 +54,6 @@ export async function createAdminApp(
   options: AdminAppOptions,
 ): Promise<NestFastifyApplication> {
   const http = await createHttpServer(server, options);
-  if (options.console !== null) {
-    await serveAdminConsole(http, options.console);
-  }
   const app = await NestFactory.create<NestFastifyApplication>(
     AdminApiModule.forRoot(server),
     new FastifyAdapter(http),
@@ -64,6 +61,9 @@ export async function createAdminApp(
   );
   app.useGlobalPipes(new RequestValidationPipe());
   app.useGlobalFilters(new ErrorFilter());
+  if (options.console !== null) {
+    await serveAdminConsole(http, options.console);
+  }
   return app;
 }
 

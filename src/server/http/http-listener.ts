@@ -6,10 +6,17 @@ import {
   type FastifyInstance,
   type FastifyServerOptions,
 } from 'fastify';
-import { releaseEndedConnections } from '../network/ended-connections.js';
+import { AppError } from '../../common/errors.js';
+import { endConnection, releaseEndedConnections } from '../network/ended-connections.js';
 import { boundHandshakes, HANDSHAKE_TIMEOUT_MS } from '../network/pending-handshakes.js';
 import { readForwardedAddresses, trustOf } from '../network/trusted-proxies.js';
-import { requestIdFrom, sendError, toAppError } from './error.filter.js';
+import {
+  answerBytes,
+  refusalAnswer,
+  requestIdFrom,
+  sendError,
+  toAppError,
+} from './error.filter.js';
 import { BODY_LIMIT_BYTES } from './request-rules.js';
 
 const HEADERS_TIMEOUT_MS = 10_000;
@@ -36,6 +43,7 @@ export function createListener(
     trustProxy: isTrusted,
     genReqId: ({ headers }) => requestIdFrom(headers['x-request-id']),
     frameworkErrors: (error, { id }, reply) => sendError(reply, toAppError(error), id),
+    clientErrorHandler: ({ code }, socket) => endConnection(socket, rawRefusal(code)),
     ...more,
   };
   const limits = {
@@ -51,6 +59,8 @@ export function createListener(
   if (server.server instanceof TlsServer) {
     boundHandshakes(server.server);
   }
+  // This server is no proxy (RFC 9110, 9.3.6); without a listener Node cuts the connection.
+  server.server.on('connect', (_request, socket) => endConnection(socket, rawRefusal('')));
   releaseEndedConnections(server.server);
   readForwardedAddresses(server, isTrusted);
   return server;
@@ -67,4 +77,18 @@ export function addAnswerHeaders(
     void reply.headers(headersOf(request.url)).header('x-request-id', request.id);
     done();
   });
+}
+
+/** Statuses for what Node could not read, by its error code; 400 for the rest. */
+const STATUSES: Readonly<Record<string, number>> = {
+  HPE_HEADER_OVERFLOW: 431,
+  ERR_HTTP_REQUEST_TIMEOUT: 408,
+};
+
+/** The answer to bytes that are not HTTP: there is no request to reply to. */
+function rawRefusal(nodeCode: string): string {
+  const status = STATUSES[nodeCode] ?? 400;
+  return answerBytes(
+    refusalAnswer(new AppError('invalid-request'), requestIdFrom(undefined), status),
+  );
 }
