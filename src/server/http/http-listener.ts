@@ -61,6 +61,8 @@ export function createListener(
   }
   // This server is no proxy (RFC 9110, 9.3.6); without a listener Node cuts the connection.
   server.server.on('connect', (_request, socket) => endConnection(socket, rawRefusal('')));
+  // The size of all headers is bounded. Node before 26 drops those beyond a thousand, such as the address that a proxy adds.
+  server.server.maxHeadersCount = 0;
   releaseEndedConnections(server.server);
   readForwardedAddresses(server, isTrusted);
   return server;

@@ -106,6 +106,19 @@ describe('rate limits', () => {
     expectLimited(await attempt(5));
   });
 
+  it('reads the address of a proxy behind a thousand headers of the client', async () => {
+    const names = Array.from({ length: 1000 }, (_, index) => (1296 + index).toString(36));
+    const many = Object.fromEntries(names.map((name) => [name, '']));
+    const attempt = (from: Readonly<Record<string, string>>) =>
+      call(server, 'POST', '/v1/auth', { headers: { ...many, ...from }, body: {} });
+    const headers = fromSomewhere();
+    for (let index = 0; index < 5; index += 1) {
+      expect((await attempt(headers)).status).toBe(400);
+    }
+    expectLimited(await attempt(headers));
+    expect((await attempt(fromSomewhere())).status).toBe(400);
+  });
+
   it('counts handshakes once per client when the proxy reports ports', async () => {
     const address = fromSomewhere()['x-forwarded-for'];
     const answers: number[] = [];
