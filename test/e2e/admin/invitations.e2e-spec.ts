@@ -53,7 +53,7 @@ describe('sign-up with an invitation, at two replicas', () => {
 
   const invite = async (uses: number, note?: string): Promise<{ id: string; code: string }> => {
     const { status, body } = await create({ uses, expiresInSeconds: HOUR, note });
-    expect(status).toBe(200);
+    expect({ status, body }).toMatchObject({ status: 200, body: { areAccepted: true } });
     return body as { id: string; code: string };
   };
 

@@ -156,7 +156,8 @@ export class DatabaseAdministration implements Administration {
     const by = { actor: operatorName(this.actor) };
     const id = await invitations.create(code, wanted, by, new Date(now));
     const formatted = showInvitationCode(code);
-    return { id, code: formatted, link: invitationLink(settings.http, formatted) };
+    const link = invitationLink(settings.http, formatted);
+    return { id, code: formatted, link, areAccepted: settings.auth.signupInvitationsEnabled };
   }
 
   invitations(): AsyncGenerator<ListedInvitation> {

@@ -36,15 +36,20 @@ ${WITH_ADMINISTRATION}`,
         const note = noteOf(context.options.note);
         return withAdministration(context, async (administration) => {
           const wanted = { uses, expiresInSeconds, note };
-          const { id, code, link } = await administration.createInvitation(wanted);
+          const { id, code, link, areAccepted } = await administration.createInvitation(wanted);
           context.output.result(
-            { id, code, link, uses, expiresInSeconds, note },
+            { id, code, link, uses, expiresInSeconds, note, areAccepted },
             [
               code,
               ...(link === null ? [] : [link]),
               `The invitation ${id} creates ${uses === 1 ? 'one account' : `${uses} accounts`}. Its code is not shown again.`,
             ].join('\n'),
           );
+          if (!areAccepted) {
+            context.output.note(
+              'Nobody can use it yet: invitations are accepted with AUTH_SIGNUP_INVITATIONS_ENABLED=true.',
+            );
+          }
         });
       },
     }),

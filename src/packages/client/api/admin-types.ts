@@ -293,6 +293,8 @@ export interface components {
             code: string;
             /** @description The account page with the code in the fragment; null without SERVICE_PUBLIC_URL or an account page. */
             link: string | null;
+            /** @description Whether device keys sign up with invitations (AUTH_SIGNUP_INVITATIONS_ENABLED). */
+            areAccepted: boolean;
         };
         Invitation: {
             id: string;
@@ -315,7 +317,7 @@ export interface components {
             cursor: string | null;
             /** @description Newest first; those that expired are deleted. */
             invitations: components["schemas"]["Invitation"][];
-            /** @description Whether device keys sign up with them (AUTH_SIGNUP_INVITATIONS_ENABLED). */
+            /** @description Whether device keys sign up with invitations (AUTH_SIGNUP_INVITATIONS_ENABLED). */
             areAccepted: boolean;
         };
         LoginBucket: {

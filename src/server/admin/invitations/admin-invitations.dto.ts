@@ -10,6 +10,9 @@ import { INVITATION_LIMITS } from '../../../core/policy/flow/code-limits.js';
 import { PageDto } from '../page.dto.js';
 import { OptionalField, Line, WholeNumber } from '../../http/text-field.js';
 
+const ARE_ACCEPTED =
+  'Whether device keys sign up with invitations (AUTH_SIGNUP_INVITATIONS_ENABLED).';
+
 export class NewInvitationDto {
   @WholeNumber(1, INVITATION_LIMITS.uses, 'Accounts it can make.') uses!: number;
 
@@ -35,6 +38,8 @@ export class CreatedInvitationDto {
     'The account page with the code in the fragment; null without SERVICE_PUBLIC_URL or an account page.',
   )
   link!: string | null;
+
+  @Described(ARE_ACCEPTED) areAccepted!: boolean;
 }
 
 export class InvitationDto {
@@ -52,6 +57,5 @@ export class InvitationPageDto extends PageDto {
   @ApiList(InvitationDto, 'Newest first; those that expired are deleted.')
   invitations!: readonly InvitationDto[];
 
-  @Described('Whether device keys sign up with them (AUTH_SIGNUP_INVITATIONS_ENABLED).')
-  areAccepted!: boolean;
+  @Described(ARE_ACCEPTED) areAccepted!: boolean;
 }

@@ -56,7 +56,8 @@ export class AdminInvitationsService {
       ...(note !== null && { reason: note }),
     });
     const formatted = showInvitationCode(code);
-    return { id, code: formatted, link: invitationLink(this.http, formatted) };
+    const link = invitationLink(this.http, formatted);
+    return { id, code: formatted, link, areAccepted: this.auth.signupInvitationsEnabled };
   }
 
   /** @throws AppError `invalid-request` for an invalid cursor */
