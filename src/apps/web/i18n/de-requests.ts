@@ -61,7 +61,8 @@ export const deRequests: typeof requestMessages = {
     deny: 'Ablehnen',
     decline: 'Nicht beantworten',
     confirms: 'Vor dem Erlauben werden Sie um Fingerabdruck, Gesicht oder PIN gebeten.',
-    tooLate: 'Ihre Antwort kam zu spät.',
+    tooLate:
+      'Diese Antwort zählt nicht: Eine frühere hat den Server erreicht, oder die Zeit ist um.',
     unknown: 'Diese Anfrage gibt es nicht mehr',
     unknownHint:
       'Sie ist seit einiger Zeit beendet oder gehört zu einem anderen Konto. Wenn das Programm noch fragt, antworten Sie an seinem Computer.',

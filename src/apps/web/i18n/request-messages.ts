@@ -60,7 +60,7 @@ export const requestMessages = {
     deny: 'Deny',
     decline: 'Do not answer',
     confirms: 'Allow asks for your fingerprint, face or PIN.',
-    tooLate: 'Your answer came too late.',
+    tooLate: 'This answer does not count: an earlier one reached the server, or the time is over.',
     unknown: 'This request no longer exists',
     unknownHint:
       'It ended some time ago, or it belongs to another account. If the program still asks, answer at its computer.',

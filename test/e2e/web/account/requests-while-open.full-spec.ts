@@ -79,6 +79,25 @@ inChromium('requests that change while the page is open', () => {
     expect((await asker.judge(asked)).decision).toMatchObject({ choice: 'allow', isSigned: true });
   });
 
+  it('sends the same answer again after it could not see that it arrived', async () => {
+    const asked = await asker.ask();
+    await openRequests(visitor);
+    await link('npm test').click();
+    const answers = /\/answer$/;
+    await visitor.page.route(answers, async (route) => {
+      await route.fetch();
+      await route.abort();
+    });
+    await button('Allow').click();
+    await sees('The server does not answer.');
+    await visitor.page.unroute(answers);
+    await button('Deny').click();
+    await sees('an earlier one reached the server');
+    await button('Allow').click();
+    await sees('You allowed this.');
+    expect((await asker.judge(asked)).decision).toMatchObject({ choice: 'allow', isSigned: true });
+  });
+
   it('shows the newest request first when it comes online, and else at the end', async () => {
     const command = (text: string) => ({ tool: { name: 'Bash', input: { command: text } } });
     const rows = visitor.page.locator('ul.requests a');

@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { GatehouseProblem } from '../../../../packages/client/api/problem.js';
 import { whyAskedAgain } from '../../../../packages/client/approvals/allow-from-notification.js';
 import {
@@ -244,13 +244,24 @@ function useAllowFromNotification(
 function useAnswer({ item, keys, requests, session, endSession }: FoundProps, show: Notify) {
   const { found, id } = item;
   const { isBusy, run } = useAction(show, endSession);
+  /** The sealed answers by request and choice. The server takes one that may have arrived only unchanged. */
+  const sent = useRef(new Map<string, string>());
   const send = async (choice: AnswerChoice): Promise<void> => {
-    const routes = clientFor(session.token).requests;
+    const { requests: all } = clientFor(session.token);
+    const name = JSON.stringify([id, choice]);
+    const routes = {
+      deny: () => all.deny(id),
+      answer: (_id: string, sealed: string) => {
+        const first = sent.current.get(name) ?? sealed;
+        sent.current.set(name, first);
+        return all.answer(id, first);
+      },
+    };
     // A denial is accepted without the key, and then needs no passkey.
     if (found.kind === 'opened' && !(choice === 'deny' && keys?.isConfirmed === true)) {
       await answerRequest(routes, keys?.requests ?? null, found, choice);
     } else {
-      await routes.deny(id);
+      await routes.deny();
     }
     requests.noteSent(id, typeof choice === 'string' ? choice : 'answer');
   };
