@@ -189,4 +189,22 @@ inChromium('requests that change while the page is open', () => {
     expect((await places()).slice(0, 4)).toEqual(before);
     expect(await links.nth(4).getAttribute('href')).toBe(`#requests/${fifth.request.requestId}`);
   });
+
+  it('does not reload without a pause by a clock that is weeks behind', async () => {
+    // Its own context, which is not used again: the clock of a context stays installed.
+    const late = await visit('about:blank', {});
+    await late.page.clock.setFixedTime(Date.now() - 30 * 86_400_000);
+    await late.page.goto(`${server.url}/app`);
+    const asking = await signUpAsker(late, server);
+    let reads = 0;
+    await late.page.route('**/v1/requests', (route) => {
+      reads += 1;
+      return route.continue();
+    });
+    await asking.asker.ask();
+    await late.page.getByLabel('1 waiting').waitFor();
+    const before = reads;
+    await late.page.waitForTimeout(500);
+    expect(reads - before).toBeLessThan(3);
+  });
 });

@@ -1,5 +1,6 @@
 import { useCallback, useEffect, useState } from 'preact/hooks';
 import type { NotificationTarget } from '../../../../packages/client/notifications/notification-routing.js';
+import { MAX_TIMER_MS } from '../../../../packages/client/api/api-client-transport.js';
 import { isRequestId } from '../../../../core/protocol/request-id.js';
 import { t } from '../../i18n/messages.js';
 import { clientFor, isKnownServer } from '../../server.js';
@@ -99,7 +100,9 @@ export function useReloadAtExpiry(
       return undefined;
     }
     const leftMs = first - Date.now() - offsetMs;
-    const timer = setTimeout(reload, leftMs > 0 ? leftMs : EXPIRY_RETRY_MS);
+    // A longer timer ends at once: by a clock that is weeks behind, it would reload without a pause.
+    const pauseMs = leftMs > 0 ? Math.min(leftMs, MAX_TIMER_MS) : EXPIRY_RETRY_MS;
+    const timer = setTimeout(reload, pauseMs);
     return () => clearTimeout(timer);
   }, [expiries, offsetMs, reload]);
 }
