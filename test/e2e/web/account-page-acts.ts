@@ -3,6 +3,11 @@ import { waitFor } from '../../helpers/wait.js';
 
 export type SectionName = 'Overview' | 'Devices and sessions' | 'Notifications' | 'Security';
 
+/** A script that takes the storage from a page, as Chromium does with all cookies blocked. */
+export const BLOCKED_STORAGE = `for (const name of ['localStorage', 'sessionStorage']) {
+  Object.defineProperty(window, name, { get() { throw new DOMException('', 'SecurityError'); } });
+}`;
+
 export async function sees({ page }: Visitor, words: string | RegExp): Promise<void> {
   await page.getByText(words).first().waitFor();
 }

@@ -20,6 +20,8 @@ export const de: Messages = {
   save: 'Speichern',
   language: 'Sprache',
   signOut: 'Abmelden',
+  noStorage:
+    'Dieser Browser sperrt den Speicher, in dem diese Seite Ihre Sitzung aufbewahrt. Erlauben Sie für diese Adresse Cookies und Websitedaten, und laden Sie die Seite neu.',
   browserOn: (browser, system) => `${browser ?? 'Browser'}${onSystem(system)}`,
 
   signIn: {

@@ -20,6 +20,8 @@ export const en = {
   save: 'Save',
   language: 'Language',
   signOut: 'Sign out',
+  noStorage:
+    'This browser blocks the storage in which this page keeps your session. Allow cookies and site data for this address, and reload the page.',
   /** The English form is stored, and translated where it is shown. */
   browserOn: (browser: string | null, system: string | null) =>
     `${browser ?? 'Browser'}${system === null ? '' : ` on ${system}`}`,

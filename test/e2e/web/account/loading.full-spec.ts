@@ -5,7 +5,14 @@ import {
   type Visitor,
 } from '../../../fixtures/programs/browser-fixture.js';
 import { startServer } from '../../../fixtures/programs/server-fixture.js';
-import { createAccount, open, sees, seesAccount, seesSignIn } from '../account-page-acts.js';
+import {
+  BLOCKED_STORAGE,
+  createAccount,
+  open,
+  sees,
+  seesAccount,
+  seesSignIn,
+} from '../account-page-acts.js';
 import { waitFor } from '../../../helpers/wait.js';
 
 const server = await startServer();
@@ -44,6 +51,17 @@ inChromium('the sign-in', () => {
     await release();
     await create.waitFor();
     expect(await page.getByLabel('Device key', { exact: true }).count()).toBe(1);
+  });
+});
+
+inChromium('the account page in a browser without storage', () => {
+  it('says that the browser blocks the storage of the page', async () => {
+    const blocked = await visit('about:blank', {});
+    await blocked.page.addInitScript(BLOCKED_STORAGE);
+    await blocked.page.goto(`${server.url}/app`);
+    await sees(blocked, 'Allow cookies and site data for this address');
+    await blocked.page.getByLabel('Language').selectOption('Deutsch');
+    await sees(blocked, 'Erlauben Sie für diese Adresse Cookies');
   });
 });
 

@@ -2,7 +2,7 @@ import { AdminCalls, AdminTokensFile, adminUrlOf } from '../../../fixtures/admin
 import { inChromium, useChromium } from '../../../fixtures/programs/browser-fixture.js';
 import { startServer } from '../../../fixtures/programs/server-fixture.js';
 import { logIn } from '../../../helpers/client.js';
-import { sees } from '../account-page-acts.js';
+import { BLOCKED_STORAGE, sees } from '../account-page-acts.js';
 import { openConsole, openSection, seesTitle } from '../admin-console-acts.js';
 
 const tokens = await AdminTokensFile.create();
@@ -51,6 +51,15 @@ inChromium('a question of the console', () => {
 });
 
 inChromium('the console', () => {
+  it('says that the browser blocks the storage of the console', async () => {
+    const blocked = await visit('about:blank', {});
+    await blocked.page.addInitScript(BLOCKED_STORAGE);
+    await blocked.page.goto(`${url}/admin/`);
+    await sees(blocked, 'Allow cookies and site data for this address');
+    await blocked.page.getByLabel('Language').selectOption('Deutsch');
+    await sees(blocked, 'Erlauben Sie für diese Adresse Cookies');
+  });
+
   it('names once the field that the server refuses', async () => {
     const visitor = await openConsole(visit, url, tokens.operator);
     await visitor.page.goto(`${url}/admin/#audit?accountId=x`);
