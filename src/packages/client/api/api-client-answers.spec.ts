@@ -32,4 +32,16 @@ describe('The answer of a hostile server', () => {
       await expect(connect.start('okta')).rejects.toMatchObject(refused);
     },
   );
+
+  it.each([
+    { publicKey: 'A'.repeat(42) },
+    { publicKey: '' },
+    { id: '..' },
+    { id: '' },
+    { id: '\ud800' },
+  ])('names no device like %j', async (facts) => {
+    const device = { id: 'i', publicKey: 'A'.repeat(43), client: {}, userCode: 'WDJB-MJHT' };
+    const { devices } = clientOf({ ...device, intervalSeconds: 3, ...facts });
+    await expect(devices.find('WDJB-MJHT')).rejects.toMatchObject(refused);
+  });
 });

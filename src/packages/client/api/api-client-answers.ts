@@ -2,6 +2,7 @@ import * as v from 'valibot';
 import type { AuthMethod } from '../../../core/policy/admission/admission.js';
 import type { AccountMode, StoragePolicy } from '../../../core/policy/operator-policy.js';
 import { isContent, type Content } from '../../../core/protocol/content.js';
+import { readBase64 } from '../../../core/protocol/base64.js';
 import { readUserCode } from '../../../core/protocol/user-code.js';
 import type { components } from './api-types.js';
 import { readAuthMethods } from './auth-choices.js';
@@ -139,6 +140,9 @@ const records = v.array(record);
 const content = v.custom<Content>(isContent);
 const credential = v.object({ service: v.string(), content });
 const isUserCode = (text: string): boolean => readUserCode(text) !== null;
+const isDeviceKey = (text: string): boolean => readBase64(text, 32, 32) !== null;
+/** The id of a device request, which is part of a path. */
+const deviceId = v.pipe(v.string(), v.regex(/^[\w-]+$/));
 
 /** The fields that this kit reads of each answer; a newer server may send more. */
 const ANSWERS: Partial<Record<Route, v.GenericSchema>> = {
@@ -159,14 +163,14 @@ const ANSWERS: Partial<Record<Route, v.GenericSchema>> = {
   'POST /v1/auth/external/{provider}/finalize-keyless': login,
   'GET /v1/connect/external/{provider}/params': address,
   'POST /v2/auth/devices': v.object({
-    id: v.string(),
+    id: deviceId,
     // It is part of a link, in which more of it could be a key of the server's own.
     userCode: v.pipe(v.string(), v.check(isUserCode)),
     intervalSeconds: v.number(),
   }),
   'GET /v2/auth/devices/{id}': v.object({
-    id: v.string(),
-    publicKey: v.string(),
+    id: deviceId,
+    publicKey: v.pipe(v.string(), v.check(isDeviceKey)),
     client: record,
   }),
   'POST /v2/auth/devices/{id}/token': v.variant('state', [

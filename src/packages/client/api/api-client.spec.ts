@@ -111,7 +111,7 @@ function recorder(): { readonly sent: Request[]; readonly fetch: typeof fetch } 
       id: 'i',
       userCode: 'WDJB-MJHT',
       intervalSeconds: 3,
-      publicKey: 'k',
+      publicKey: 'A'.repeat(43),
       client: {},
       identities: [],
       tokens: [],
