@@ -7,13 +7,14 @@ import { UpdateSequence, type UpdateGap } from './update-sequence.js';
 type Socket = ConstructorParameters<typeof UpdateConnection>[0];
 
 /** A connection to a server that the test plays. */
-function connection(handlers: UpdateHandlers) {
+function connection(handlers: UpdateHandlers, now?: () => number) {
   const ignore = (): void => undefined;
   const server = Object.assign(new EventEmitter(), { connect: ignore, disconnect: ignore });
   const updates = new UpdateConnection(
     server as unknown as Socket,
     handlers,
     new UpdateSequence(0),
+    now,
   );
   return { server, updates };
 }
@@ -38,6 +39,27 @@ describe(UpdateConnection.name, () => {
     expect(gaps).toHaveLength(10);
     expect(gaps.at(-1)?.to).toBe(19_999);
     expect(updates.position).toBe(20_000);
+  });
+});
+
+describe(`${UpdateConnection.name} that ends`, () => {
+  it('waits longer while connections end soon, and begins again after one that lasted', () => {
+    const delays: number[] = [];
+    let now = 0;
+    const { server, updates } = connection(
+      { onWaiting: (_problem, ms) => delays.push(ms) },
+      () => now,
+    );
+    for (const lastsMs of [0, 1000, 1000, 30_000, 1000]) {
+      server.emit('hello', { accountId: 'a', seq: 0 });
+      now += lastsMs;
+      server.emit('disconnect');
+    }
+    updates.close();
+    const bases = [500, 1000, 2000, 500, 1000];
+    expect(delays.map((ms, index) => ms >= bases[index]! && ms <= bases[index]! * 1.5)).toEqual(
+      bases.map(() => true),
+    );
   });
 });
 

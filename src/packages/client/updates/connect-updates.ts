@@ -53,6 +53,8 @@ interface ClientEvents {
 
 const FIRST_DELAY_MS = 500;
 const MAX_DELAY_MS = 30_000;
+/** A connection that lasted for less does not begin the delays again: what ends it may still be there. */
+const STABLE_AFTER_MS = 30_000;
 /** Timers fire at once above 2^31 ms. */
 const MAX_HINT_SECONDS = 3600;
 /** Time in which an update may arrive after a later one. */
@@ -85,6 +87,8 @@ export function connectUpdates(options: UpdateOptions, handlers: UpdateHandlers)
 export class UpdateConnection {
   private closing: GatehouseProblem | null = null;
   private attempt = 0;
+  /** Unix milliseconds; null while there is no connection. */
+  private connectedAt: number | null = null;
   private isClosed = false;
   private retry: ReturnType<typeof setTimeout> | undefined;
   private reorderWindow: ReturnType<typeof setTimeout> | undefined;
@@ -93,6 +97,7 @@ export class UpdateConnection {
     private readonly socket: Socket<ServerEvents, ClientEvents>,
     private readonly handlers: UpdateHandlers,
     private readonly sequence: UpdateSequence,
+    private readonly now: () => number = Date.now,
   ) {
     socket.on('hello', (hello) => this.onHello(hello));
     socket.on('update', (update) => this.onUpdate(update));
@@ -138,7 +143,7 @@ export class UpdateConnection {
     if (this.isClosed || !isHello(hello)) {
       return;
     }
-    this.attempt = 0;
+    this.connectedAt ??= this.now();
     const gap = this.sequence.hello(hello.seq);
     this.handlers.onConnected?.(hello);
     this.report(gap);
@@ -176,6 +181,10 @@ export class UpdateConnection {
       this.handlers.onStopped?.(problem);
       return;
     }
+    if (this.connectedAt !== null && this.now() - this.connectedAt >= STABLE_AFTER_MS) {
+      this.attempt = 0;
+    }
+    this.connectedAt = null;
     const delayMs = reconnectDelayMs(this.attempt, problem?.retryAfterSeconds, Math.random());
     this.attempt += 1;
     clearTimeout(this.retry);
