@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { Clock } from '../../common/runtime/clock.js';
+import type { Clock } from '../../common/runtime/clock.js';
 import { millisecondsSince, momentOf, type Moment } from '../../common/runtime/moment.js';
 import type { Transport } from './api/api-client-transport.js';
 import { isTemporary } from './api/problem.js';
@@ -12,6 +12,12 @@ const answer = v.object({
   access_token: v.string(),
   expires_in: v.pipe(v.number(), v.minValue(0)),
 });
+
+/** Some engines have no monotonic clock. */
+const CLOCK: Clock = {
+  now: () => Date.now(),
+  elapsed: () => ('performance' in globalThis ? performance.now() : Date.now()),
+};
 
 export interface TokenOptions {
   /** Forgets the token that is kept, for example because the backend refused it. */
@@ -36,7 +42,7 @@ export class ResourceTokens {
   constructor(
     private readonly transport: Transport,
     private readonly sessionToken: string | undefined,
-    private readonly clock: Clock = new Clock(),
+    private readonly clock: Clock = CLOCK,
   ) {}
 
   /**
