@@ -1,4 +1,5 @@
-import { spawn, type ChildProcess } from 'node:child_process';
+import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
+import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { connect, createServer, type AddressInfo } from 'node:net';
@@ -123,4 +124,14 @@ describe('The examples in docs/webhooks.md', () => {
       expect(output.join('')).toBe('ready Ready: ☕\n'.repeat(2));
     },
   );
+
+  it('verifies in Python the signature of the body, and refuses any other header', () => {
+    const page = readFileSync(join(ROOT, 'docs/webhooks.md'), 'utf8');
+    const [, code = ''] = /```python\n([^]*?)```/.exec(page) ?? [];
+    const hex = createHmac('sha256', SECRET).update('{}').digest('hex');
+    const calls = [`"sha256=${hex}"`, `"sha256=${hex}0"`, '"sha256=\\xe9"', 'None'];
+    const printed = calls.map((header) => `print(is_valid(b"{}", ${header}, "${SECRET}"))`);
+    const output = execFileSync('python3', ['-c', [code, ...printed].join('\n')]);
+    expect(output.toString()).toBe('True\nFalse\nFalse\nFalse\n');
+  });
 });
