@@ -100,10 +100,18 @@ inChromium('the session and the key on the account page', () => {
     const other = { ...visitor, page: await page.context().newPage() };
     await other.page.goto(`${server.url}/app`);
     await seesAccount(other);
-    await page.route('**/v1/auth/logout', (route) => route.abort());
+    let answer: () => void = () => undefined;
+    await page.route('**/v1/auth/logout', async (route) => {
+      await new Promise<void>((done) => (answer = done));
+      await route.abort();
+    });
     await visitor.press('Sign out');
     await seesSignIn(other);
     await seesIn(other, 'You are signed out.');
+    // This tab says so only once it knows how the sign-out ended.
+    await seesAccount(visitor);
+    answer();
+    await sees('only in this browser');
     await other.page.close();
   });
 

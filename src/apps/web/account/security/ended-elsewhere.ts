@@ -4,14 +4,20 @@ import { t } from '../../i18n/messages.js';
 import type { Session } from '../tab-state.js';
 import type { AccountActions } from '../use-account.js';
 
-/** Only pages of this origin receive its messages, which are the tokens of ended sessions. */
-const CHANNEL = 'gatehouse.signed-out';
+let tabs: BroadcastChannel | undefined;
+
+/**
+ * One per tab, because a channel does not receive its own messages. They are the tokens of ended sessions, and only
+ * pages of this origin receive them. Firefox throws where it blocks the storage of the page, so it is created when used.
+ */
+function channel(): BroadcastChannel {
+  tabs ??= new BroadcastChannel('gatehouse.signed-out');
+  return tabs;
+}
 
 /** Ends the session in the other tabs that have it. The server would do so, and may not answer. */
 export function endInOtherTabs({ token }: Session): void {
-  const channel = new BroadcastChannel(CHANNEL);
-  channel.postMessage(token);
-  channel.close();
+  channel().postMessage(token);
 }
 
 /** Ends the session of this tab when its owner signs out in another one. */
@@ -23,8 +29,7 @@ export function useEndElsewhere(
     if (token === undefined) {
       return undefined;
     }
-    const channel = new BroadcastChannel(CHANNEL);
-    channel.onmessage = ({ data }: MessageEvent<unknown>) => {
+    const onMessage = ({ data }: MessageEvent<unknown>) => {
       if (data === token) {
         endSession(
           done(() => t.security.signedOut),
@@ -32,6 +37,7 @@ export function useEndElsewhere(
         );
       }
     };
-    return () => channel.close();
+    channel().addEventListener('message', onMessage);
+    return () => channel().removeEventListener('message', onMessage);
   }, [token]);
 }
