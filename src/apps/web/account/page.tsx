@@ -175,17 +175,22 @@ function useSessionEnd(
   session: Session | null,
   use: (other: Session | null, last: Notice) => void,
 ): AccountActions['endSession'] {
-  // Callers keep the first function, so it reads the session when it is called.
   const current = useRef(session);
   current.current = session;
-  return useCallback((last: Notice, isSignOut = false) => {
+  const token = session?.token;
+  const end = (last: Notice, isSignOut = false) => {
     const ended = current.current;
+    // A late answer can refuse a session that another one has replaced in this tab.
+    if (ended?.token !== token) {
+      return;
+    }
     const other = ended === null ? null : removeSession(ended);
     if (ended !== null && other === null && !isSignOut) {
       noteReplaced(ended);
     }
     use(other, ended === null ? last : namingAccount(last, ended));
-  }, []);
+  };
+  return useCallback(end, [token]);
 }
 
 /** The error does not name the account where the session did. */

@@ -144,6 +144,33 @@ inChromium('the session and the key on the account page', () => {
     });
   });
 
+  it('keeps a new session when a late answer refuses the one before it', async () => {
+    const { page } = visitor;
+    const key = await createAccount(visitor);
+    const bearer = { token: await tokenOf(visitor) };
+    await open(visitor, 'Devices and sessions');
+    let answer: () => void = () => undefined;
+    await page.route('**/v1/account/sessions/**', async (route) => {
+      await new Promise<void>((done) => (answer = done));
+      await route.continue();
+    });
+    await visitor.press('Rename: Chrome on Linux');
+    await page.getByRole('dialog').getByLabel('Name').fill('Kitchen');
+    await visitor.press('Save');
+    await call(server, 'POST', '/v1/auth/logout', bearer);
+    await seesSignIn(visitor);
+    await enterKey(visitor, key);
+    await page.getByRole('heading', { name: 'Devices and sessions' }).waitFor();
+    const fresh = await tokenOf(visitor);
+    const refused = page.waitForResponse('**/v1/account/sessions/**');
+    answer();
+    expect((await refused).status()).toBe(401);
+    // The time in which the page would act on the refusal.
+    await page.waitForTimeout(300);
+    expect(await tokenOf(visitor)).toBe(fresh);
+    expect(await visitor.text()).not.toContain('Sign in again');
+  });
+
   it('ends the session of a closed tab within hours, unless the person chose to stay', async () => {
     const key = await createAccount(visitor);
     const hours = async (): Promise<number> => {
