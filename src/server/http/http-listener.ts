@@ -18,6 +18,7 @@ import {
   toAppError,
 } from './error.filter.js';
 import { BODY_LIMIT_BYTES } from './request-rules.js';
+import { boundUnreadAnswers } from './unread-answers.js';
 
 const HEADERS_TIMEOUT_MS = 10_000;
 /** Interval at which Node closes connections past their time-out. */
@@ -64,6 +65,7 @@ export function createListener(
   // The size of all headers is bounded. Node before 26 drops those beyond a thousand, such as the address that a proxy adds.
   server.server.maxHeadersCount = 0;
   releaseEndedConnections(server.server);
+  boundUnreadAnswers(server);
   readForwardedAddresses(server, isTrusted);
   return server;
 }
