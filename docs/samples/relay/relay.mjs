@@ -15,6 +15,9 @@ const guard = createGuard({
   client: { id: 'relay', secretFile: CLIENT_SECRET_FILE },
 });
 
+/** What waits for a reader that does not read would fill the memory. */
+const MOST_UNREAD_BYTES = 1_048_576;
+
 /** Sockets by channel. */
 const channels = new Map();
 
@@ -47,7 +50,11 @@ upgrades.on('connection', (socket, request) => {
   const sockets = join(channel, socket);
   socket.on('message', (/** @type {Buffer} */ message) => {
     for (const other of sockets) {
-      other.send(`${account.slice(0, 8)}: ${message.toString()}`);
+      if (other.bufferedAmount > MOST_UNREAD_BYTES) {
+        other.terminate();
+      } else {
+        other.send(`${account.slice(0, 8)}: ${message.toString()}`);
+      }
     }
   });
 });

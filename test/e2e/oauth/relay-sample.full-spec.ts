@@ -9,8 +9,12 @@ import { backends } from '../../fixtures/resource-server-fixture.js';
 import { SampleFixture, type SampleProgram } from '../../fixtures/sample-fixture.js';
 import { logIn } from '../../helpers/client.js';
 import { RawWebSocket, refusedUpgrade, upgrade } from '../../helpers/raw-websocket.js';
+import { waitFor } from '../../helpers/wait.js';
 
 const SAMPLE = fileURLToPath(new URL('../../../docs/samples/relay', import.meta.url));
+/** The opcode of a text frame (RFC 6455, 5.2). */
+const TEXT = 1;
+
 const PACKAGES = {
   '@gatehouse/guard': 'dist/npm/guard',
   '@gatehouse/client': 'dist/npm/client',
@@ -64,15 +68,32 @@ describe('docs/samples/relay', () => {
     expect(other.output()).not.toContain('closed');
   });
 
-  it('survives a frame and a path that are not valid', async () => {
+  const joined = async (path: string) => {
     const { token } = await logIn(server);
     const client = new GatehouseClient({ serverUrl: server.url, token });
     const headers = { authorization: `Bearer ${await client.tokenFor(RESOURCE)}` };
     const { port } = new URL(RESOURCE);
-    const opened = await upgrade({ port: Number(port) }, { path: '/lobby', headers });
-    if (!(opened instanceof RawWebSocket)) {
-      throw new Error(`The upgrade was refused: ${opened.text}`);
+    const socket = await upgrade({ port: Number(port) }, { path, headers });
+    if (!(socket instanceof RawWebSocket)) {
+      throw new Error(`The upgrade was refused: ${socket.text}`);
     }
+    return { socket, headers, port };
+  };
+
+  it('closes a socket that does not read, and no other', async () => {
+    const { socket: silent, headers } = await joined('/quiet');
+    const { socket: talker } = await joined('/quiet');
+    silent.stopReading();
+    await waitFor('the silent socket is closed', async () => {
+      await talker.flood(TEXT, 'x'.repeat(60_000), 100);
+      const answer = await fetch(`${RESOURCE}/channels`, { headers });
+      return (await answer.text()).includes('{"name":"/quiet","people":1}');
+    });
+    expect(talker.isOpen).toBe(true);
+  });
+
+  it('survives a frame and a path that are not valid', async () => {
+    const { socket: opened, headers, port } = await joined('/lobby');
     await opened.flood(15, '', 1);
     await opened.closed;
     expect(await refusedUpgrade({ port: Number(port) }, { path: '//', headers })).toMatchObject({
