@@ -15,7 +15,7 @@ const guard = createGuard({
   client: { id: 'relay', secretFile: CLIENT_SECRET_FILE },
 });
 
-/** What waits for a reader that does not read would fill the memory. */
+/** Beyond that, a reader that does not read would fill the memory. */
 const MOST_UNREAD_BYTES = 1_048_576;
 
 /** Sockets by channel. */
