@@ -40,7 +40,7 @@ export const de: Messages = {
     keyType: 'Geben Sie den Schlüssel ein.',
     stay: 'Auf diesem Gerät angemeldet bleiben',
     stayHint:
-      'Nur auf einem eigenen Gerät. Sonst werden Sie abgemeldet, wenn dieser Tab geschlossen wird, spätestens nach 12 Stunden.',
+      'Nur auf einem eigenen Gerät. Melden Sie sich anderswo am Ende ab: Ein geschlossener Tab lässt sich 12 Stunden lang wieder öffnen.',
     keyLabel: 'Geräteschlüssel',
     keySubmit: 'Anmelden',
     keysOnly: 'Anmelden können sich nur Schlüssel, die schon ein Konto haben.',

@@ -42,7 +42,7 @@ export const en = {
     keyType: 'Type the key instead.',
     stay: 'Stay signed in on this device',
     stayHint:
-      'Only on a device of your own. Otherwise you are signed out when this tab closes, or after 12 hours.',
+      'Only on a device of your own. Elsewhere, sign out when you leave: a closed tab can be opened again for 12 hours.',
     keyLabel: 'Device key',
     keySubmit: 'Sign in',
     keysOnly: 'Only keys that already have an account can sign in.',

@@ -1,11 +1,17 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { BrowserContext } from 'playwright-core';
-import { inChromium, startProfile, visitIn } from '../../../fixtures/programs/browser-fixture.js';
+import {
+  inChromium,
+  startProfile,
+  visitorAt,
+  visitIn,
+} from '../../../fixtures/programs/browser-fixture.js';
 import { startServer, type Server } from '../../../fixtures/programs/server-fixture.js';
 import { call } from '../../../helpers/client.js';
-import { createAccount, open, sees, tokenOf } from '../account-page-acts.js';
+import { waitFor } from '../../../helpers/wait.js';
+import { createAccount, open, sees, seesAccount, tokenOf } from '../account-page-acts.js';
 
 inChromium('the account page that the Back button shows again', () => {
   let directory: string;
@@ -45,5 +51,28 @@ inChromium('the account page that the Back button shows again', () => {
     await sees(visitor, 'The server does not answer.');
     await sees(visitor, 'One moment');
     expect(await key.count()).toBe(0);
+  });
+});
+
+inChromium('the account page in a browser that opens its last tabs again', () => {
+  it('has its session again, as the sign-in says', async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'gatehouse-restored-'));
+    await mkdir(join(directory, 'Default'));
+    const preferences = { session: { restore_on_startup: 1 } };
+    await writeFile(join(directory, 'Default', 'Preferences'), JSON.stringify(preferences));
+    const server = await startServer();
+    const first = await startProfile(directory, {}, ['about:blank']);
+    const visitor = await visitIn(first, `${server.url}/app/`);
+    await sees(visitor, 'a closed tab can be opened again');
+    await createAccount(visitor);
+    await first.close();
+    const second = await startProfile(directory, {}, ['about:blank']);
+    const restored = await waitFor('the tab', () =>
+      second.pages().find((page) => page.url().startsWith(server.url)),
+    );
+    await seesAccount(visitorAt(restored));
+    await second.close();
+    await server.stop();
+    await rm(directory, { recursive: true });
   });
 });
