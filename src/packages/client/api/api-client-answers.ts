@@ -133,7 +133,7 @@ const login = v.object(account);
 const settingsWritten = v.object({ success: v.boolean() });
 const encryption = v.object({ mode: v.picklist(['e2ee', 'plain']) });
 /** An app opens it: another scheme could run a script in the app, or start another program. */
-const address = v.object({ url: v.pipe(v.string(), v.regex(/^https?:\/\/\S+$/i)) });
+const address = v.object({ url: v.pipe(v.string(), v.check(isOfWeb)) });
 const record = v.custom(isRecord);
 const records = v.array(record);
 /** Content of a third kind would be opened by a device that reads plain content only. */
@@ -204,6 +204,10 @@ export const success = v.object({ success: v.literal(true) });
 const sequence = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
 const hello = v.object({ accountId: v.string(), seq: sequence });
 const update = v.object({ seq: sequence, body: v.object({ t: v.string() }) });
+
+function isOfWeb(text: string): boolean {
+  return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
+}
 
 export function isHello(value: unknown): value is v.InferOutput<typeof hello> {
   return v.is(hello, value);
