@@ -1,5 +1,5 @@
 import type { ComponentChildren, RefObject } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { GatehouseProblem } from '../../../packages/client/api/problem.js';
 import type { DeviceKey } from '../../../packages/client/crypto/device-key.js';
 import { loading } from '../server.js';
@@ -221,9 +221,9 @@ function SavedCheck() {
   return <Check label={t.newKey.saved} set={setSaved} required />;
 }
 
-/** Browsers ask before the page is left, in words of their own. */
+/** Browsers ask before the page is left, in words of their own, from the moment when the key is shown. */
 function useLeaveWarning(isOn: boolean): void {
-  useEffect(() => {
+  useLayoutEffect(() => {
     const warn = (event: Event) => event.preventDefault();
     if (isOn) {
       addEventListener('beforeunload', warn);
