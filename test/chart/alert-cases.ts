@@ -43,6 +43,11 @@ const diskLeft = (bytes: number) => ({
   ...gauge('gatehouse_data_directory_size_bytes', 1000),
 });
 
+const openFiles = (open: number) => ({
+  ...gauge('gatehouse_process_open_fds', open),
+  ...gauge('gatehouse_process_max_fds', 1000),
+});
+
 const checks = (unknown: number, eligible: number) => ({
   [`gatehouse_eligibility_checks_total{${LABELS},provider="okta",outcome="unknown"}`]: `0+${unknown}x600`,
   [`gatehouse_eligibility_checks_total{${LABELS},provider="okta",outcome="eligible"}`]: `0+${eligible}x600`,
@@ -343,9 +348,9 @@ export const CASES: readonly Case[] = [
     '11m',
     gauge('gatehouse_live_connections', 10_000_000),
   ),
-  silent(
-    'GatehouseConnectionsNearLimit',
-    'it is nearly empty',
-    gauge('gatehouse_live_connections', 10),
-  ),
+  fired('GatehouseConnectionsNearLimit', 'it has many open files', '11m', openFiles(950)),
+  silent('GatehouseConnectionsNearLimit', 'it is nearly empty', {
+    ...gauge('gatehouse_live_connections', 10),
+    ...openFiles(50),
+  }),
 ];
