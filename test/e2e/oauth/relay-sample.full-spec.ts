@@ -87,7 +87,7 @@ describe('docs/samples/relay', () => {
     const { socket: talker } = await joined('/quiet');
     silent.stopReading();
     await waitFor('the silent socket is closed', async () => {
-      // Who reads gets all of it, before more is sent.
+      // The talker reads all of it before it sends more.
       talker.texts.length = 0;
       await talker.flood(TEXT, 'x'.repeat(60_000), MESSAGES);
       await waitFor('its own messages', () => talker.texts.length === MESSAGES);
