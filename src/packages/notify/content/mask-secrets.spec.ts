@@ -274,7 +274,8 @@ describe(maskSecrets.name, () => {
   );
 });
 
-describe(`${maskSecrets.name} of a text of 300 KB`, () => {
+// Quadratic patterns would need an hour for each.
+describe(`${maskSecrets.name} of a megabyte`, () => {
   it.each([
     ['password', ' ', 'x'],
     ['curl -u value', '\t', 'x'],
@@ -285,10 +286,8 @@ describe(`${maskSecrets.name} of a text of 300 KB`, () => {
     ['x ', 'authorization:', ''],
     ['x ', 'eyJa-', ''],
   ])('takes time in proportion after %j, of repeated %j before %j', (before, part, after) => {
-    const text = `${before}${part.repeat(Math.ceil(300_000 / part.length))}${after}`;
-    const startedAt = performance.now();
+    const text = `${before}${part.repeat(Math.ceil(1_000_000 / part.length))}${after}`;
     expect(maskSecrets(text)).not.toBe('');
-    expect(performance.now() - startedAt).toBeLessThan(10_000);
   });
 });
 
