@@ -81,13 +81,13 @@ describe('an invitation at the command line', () => {
     }
   });
 
-  it('says that nobody can use an invitation yet where they are off', async () => {
+  it('says that an invitation creates no account while they are off', async () => {
     const user = await createCliUser();
     const closed = await user.run(['invite', 'create'], store.env);
     expect(closed).toMatchObject({
       code: 0,
       stderr:
-        'Nobody can use it yet: invitations are accepted with AUTH_SIGNUP_INVITATIONS_ENABLED=true.\n',
+        'It creates no account yet: invitations count with AUTH_SIGNUP_INVITATIONS_ENABLED=true.\n',
     });
   });
 

@@ -47,7 +47,7 @@ ${WITH_ADMINISTRATION}`,
           );
           if (!areAccepted) {
             context.output.note(
-              'Nobody can use it yet: invitations are accepted with AUTH_SIGNUP_INVITATIONS_ENABLED=true.',
+              'It creates no account yet: invitations count with AUTH_SIGNUP_INVITATIONS_ENABLED=true.',
             );
           }
         });
