@@ -289,6 +289,8 @@ const canClick = hasChromium() && hasDbus();
 
   it('reports in this browser that the account sends none, and how to turn them off here alone', async () => {
     await registerBrowser(await signUp());
+    // The badge may come first, with a live update.
+    await sees('This browser now shows your notifications.');
     await sees('This browser shows your notifications');
     await visitor.page.getByRole('switch', { name: 'Send push notifications' }).click();
     await sees('Push notifications are off, so none arrive here');
