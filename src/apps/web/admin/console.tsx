@@ -3,20 +3,25 @@ import { GatehouseProblem } from '../../../packages/client/api/problem.js';
 import { Loading, failure, NoticeLine, type Notice } from '../ui/notice.js';
 import { clientWith, storeToken, keptToken, SessionContext, type Session } from './session.js';
 import { ProviderNames } from './provider-names.js';
+import { useReload } from '../ui/use-reload.js';
 import { Shell } from './shell.js';
 import { SignIn } from './sign-in.js';
 
 type Access =
-  | { readonly kind: 'waiting'; readonly notice: Notice | null }
+  | { readonly kind: 'waiting' }
   | { readonly kind: 'signed-out'; readonly notice: Notice | null }
   | { readonly kind: 'signed-in'; readonly session: Omit<Session, 'end'> };
 
 export function Console() {
-  const [access, setAccess] = useState<Access>({ kind: 'waiting', notice: null });
-  const showConsole = useCallback(async () => {
-    setAccess(await accessNow());
+  const [access, setAccess] = useState<Access>({ kind: 'waiting' });
+  const [failed, showFailed] = useState<Notice | null>(null);
+  const load = async () => setAccess(await accessNow());
+  const reload = useReload(load, { notify: showFailed });
+  useEffect(reload, []);
+  const showConsole = useCallback(() => {
+    setAccess({ kind: 'waiting' });
+    reload();
   }, []);
-  useEffect(() => void showConsole(), []);
   const end = useCallback((notice: Notice | null) => {
     storeToken(undefined);
     setAccess({ kind: 'signed-out', notice });
@@ -29,8 +34,8 @@ export function Console() {
   if (session === null) {
     return (
       <main class="gate">
-        <NoticeLine notice={access.kind === 'waiting' ? access.notice : null} />
-        <Loading retry={showConsole} />
+        <NoticeLine notice={failed} />
+        <Loading retry={reload} notify={showFailed} />
       </main>
     );
   }
@@ -51,7 +56,7 @@ async function accessNow(): Promise<Access> {
     return { kind: 'signed-in', session: { client, caller: await client.me() } };
   } catch (error) {
     if (!(error instanceof GatehouseProblem) || error.status !== 401) {
-      return { kind: 'waiting', notice: failure(error) };
+      throw error;
     }
     storeToken(undefined);
     return { kind: 'signed-out', notice: error.code === 'missing-token' ? null : failure(error) };

@@ -12,7 +12,7 @@ interface SignInProps {
   /** The reason for the end of the last session. */
   readonly notice: Notice | null;
   /** Shows the console after a token was stored. */
-  readonly showConsole: () => Promise<void>;
+  readonly showConsole: () => void;
 }
 
 /** A certificate needs no sign-in, because the browser has sent it already. */
@@ -58,7 +58,7 @@ function TokenForm({ showConsole, isFirst }: TokenFormProps) {
         return;
       }
       storeToken(given);
-      await showConsole();
+      showConsole();
     }),
   );
   return (

@@ -183,4 +183,25 @@ inChromium('a request of a program on the account page', () => {
     await sees(visitor, 'Start again in the program.');
     await screenshots.check(visitor, 'refused');
   });
+
+  it('is shown, and the programs are listed, as soon as the server answers after an outage', async () => {
+    const visitor = await signedIn();
+    const { page } = visitor;
+    const address = await begin(newVerifier());
+    await page.route('**/v1/oauth/requests/*', (route) => route.abort());
+    await page.goto(address);
+    await sees(visitor, 'The server does not answer.');
+    await page.unroute('**/v1/oauth/requests/*');
+    await sees(visitor, 'Allow Inspector?');
+    expect(await visitor.text()).not.toContain('The server does not answer.');
+    await visitor.press('Cancel');
+    await sees(visitor, 'Back in the program');
+    await page.goto(`${server.url}/app/`);
+    await page.route('**/v1/account/programs', (route) => route.abort());
+    await open(visitor, 'Devices and sessions');
+    await sees(visitor, 'The server does not answer.');
+    await page.unroute('**/v1/account/programs');
+    await sees(visitor, 'No program may act for you.');
+    await page.getByText('The server does not answer.').waitFor({ state: 'detached' });
+  });
 });

@@ -60,6 +60,16 @@ inChromium('the console', () => {
     await sees(blocked, 'Erlauben Sie für diese Adresse Cookies');
   });
 
+  it('is shown as soon as the server answers after an outage', async () => {
+    const visitor = await openConsole(visit, url, tokens.operator);
+    const { page } = visitor;
+    await page.route('**/admin/v1/me', (route) => route.abort());
+    await page.reload();
+    await sees(visitor, 'The server does not answer.');
+    await page.unroute('**/admin/v1/me');
+    await seesTitle(visitor, 'Overview');
+  });
+
   it('names once the field that the server refuses', async () => {
     const visitor = await openConsole(visit, url, tokens.operator);
     await visitor.page.goto(`${url}/admin/#audit?accountId=x`);

@@ -6,6 +6,7 @@ import { programMessages } from '../../i18n/programs/program-messages.js';
 import { clientFor } from '../../server.js';
 import { Check } from '../../ui/fields.js';
 import { Loading, NoticeLine, useAction, type Notice } from '../../ui/notice.js';
+import { useReload } from '../../ui/use-reload.js';
 import { savePendingProgram, type PendingProgram, type Session } from '../tab-state.js';
 import type { AccountActions } from '../use-account.js';
 import { placeName, publisherOf } from '../../../../packages/client/programs/program-host.js';
@@ -72,14 +73,14 @@ function useProgramRequest({ id, session, endSession }: Omit<FoundProps, 'close'
       throw error;
     }
   };
-  const load = () =>
-    run(async () => {
-      const profile = await clientFor(session.token).profile();
-      const named = profile.identities.find(({ login }) => login !== null)?.login;
-      setName(named ?? t.overview.unnamed(profile.id.slice(0, 8)));
-      await routes.show(id).then(show, noteFailure);
-    });
-  useEffect(load, []);
+  const load = async () => {
+    const profile = await clientFor(session.token).profile();
+    const named = profile.identities.find(({ login }) => login !== null)?.login;
+    setName(named ?? t.overview.unnamed(profile.id.slice(0, 8)));
+    await routes.show(id).then(show, noteFailure);
+  };
+  const reload = useReload(load, { notify, endSession });
+  useEffect(reload, []);
   const answer = (send: () => Promise<string>) =>
     run(async () => {
       const address = await send().catch(noteFailure);
@@ -92,7 +93,7 @@ function useProgramRequest({ id, session, endSession }: Omit<FoundProps, 'close'
     });
   const [isLeaving, setLeaving] = useState(false);
   return {
-    ...{ request, name, refusal, notice, isBusy, isLeaving, load },
+    ...{ request, name, refusal, notice, isBusy, isLeaving, reload, notify },
     allow: (shown: ProgramRequest, scopes: readonly string[]) =>
       answer(() => routes.approve(id, shown, scopes)),
     cancel: () => answer(() => routes.deny(id)),
@@ -100,8 +101,8 @@ function useProgramRequest({ id, session, endSession }: Omit<FoundProps, 'close'
 }
 
 function FoundRequest({ close, ...props }: FoundProps) {
-  const { request, name, refusal, notice, isBusy, isLeaving, load, allow, cancel } =
-    useProgramRequest(props);
+  const { request, name, refusal, notice, isBusy, isLeaving, ...acts } = useProgramRequest(props);
+  const { reload, notify, allow, cancel } = acts;
   if (FINAL.includes(refusal)) {
     return <Refused code={refusal} close={close} />;
   }
@@ -109,7 +110,11 @@ function FoundRequest({ close, ...props }: FoundProps) {
     return (
       <>
         <NoticeLine notice={notice} />
-        {isLeaving ? <p>{programMessages.request.leaving}</p> : <Loading retry={load} />}
+        {isLeaving ? (
+          <p>{programMessages.request.leaving}</p>
+        ) : (
+          <Loading retry={reload} notify={notify} />
+        )}
       </>
     );
   }

@@ -5,6 +5,7 @@ import { programMessages } from '../../i18n/programs/program-messages.js';
 import { Tile } from '../../ui/icon.js';
 import { done, Loading, NoticeLine, useNotedAction } from '../../ui/notice.js';
 import { Section } from '../../ui/section.js';
+import { useReload } from '../../ui/use-reload.js';
 import type { SectionProps } from '../use-account.js';
 import { placeOf, publisherOf } from '../../../../packages/client/programs/program-host.js';
 import type { ListedProgram } from '../../../../packages/client/programs/program-routes.js';
@@ -20,10 +21,10 @@ export function ProgramsSection({ account, session, endSession }: ProgramsSectio
   const { notice, show: notify, isBusy, run } = useNotedAction(endSession);
   const { section } = programMessages;
   const { programs: routes } = clientFor(session.token);
-  const load = () => run(async () => show(await routes.list()));
-  useEffect(load, []);
+  const load = async () => show(await routes.list());
+  const reload = useReload(load, { notify, endSession });
   // The account is read again after each update, and while the page is visible.
-  useEffect(() => void routes.list().then(show, () => undefined), [account]);
+  useEffect(reload, [account]);
   const end = (ended: readonly ListedProgram[]) =>
     run(async () => {
       for (const { id } of ended) {
@@ -40,7 +41,7 @@ export function ProgramsSection({ account, session, endSession }: ProgramsSectio
   );
   return (
     <Section id="programs" title={section.title} lead={section.lead} action={endAll}>
-      {programs === null && <Loading retry={load} />}
+      {programs === null && <Loading retry={reload} notify={notify} />}
       {programs?.length === 0 && <p class="quiet">{section.none}</p>}
       {programs !== null && programs.length > 0 && <ProgramList {...{ programs, isBusy, end }} />}
       <NoticeLine notice={notice} />
