@@ -70,7 +70,7 @@ const LONGEST_SECONDS = 31_536_000;
 
 export class NewProgramFileDto {
   @Described('Name of the program, 1 to 64 printable characters.')
-  @Matches(/^[\p{L}\p{M}\p{N}\p{P}\p{S} ]{1,64}$/u, {
+  @Matches(/^(?! *$)[\p{L}\p{M}\p{N}\p{P}\p{S} ]{1,64}$/u, {
     message: 'name must be 1 to 64 printable characters',
   })
   name!: string;

@@ -15,7 +15,8 @@ import {
 } from '../http/route-docs.js';
 import { PushTokensService } from './push-tokens.service.js';
 
-const LINE = /^[^\p{C}\p{Zl}\p{Zp}]+$/u;
+/** Not blanks alone. */
+const LINE = /^(?=.*\P{Z})[^\p{C}\p{Zl}\p{Zp}]+$/u;
 
 class SavePushTokenDto {
   @Described('1 to 1024 printable characters.')

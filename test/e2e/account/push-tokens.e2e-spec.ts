@@ -228,6 +228,7 @@ describe('push tokens', () => {
   it.each(
     [
       ['name', ''],
+      ['name', ' \u3000'],
       ['name', 'a\nb'],
       ['name', 'x'.repeat(65)],
       ['name', 7],

@@ -89,6 +89,8 @@ describe('the sessions of an account', () => {
     ['a long name', { name: 'x'.repeat(65) }],
     ['a long platform', { platform: 'x'.repeat(33) }],
     ['an empty name', { name: '' }],
+    ['a name of blanks', { name: ' \u3000' }],
+    ['a platform of blanks', { platform: ' ' }],
     ['a number for a name', { name: 7 }],
     ['a line break', { name: 'two\nlines' }],
     ['half a surrogate pair', { name: '\ud800' }],
@@ -148,8 +150,8 @@ describe('the sessions of an account', () => {
       expect(refusalOf(refused)).toEqual({ status: 404, code: 'not-found' });
       expectErrorShape(refused);
     }
-    const wrong = ['', 'x'.repeat(65), 'two\nlines', '\u202e', '\ud800', 7, null, undefined, {}];
-    for (const name of wrong) {
+    const texts = ['', ' ', '\u3000', 'x'.repeat(65), 'two\nlines', 'a\u2028b', '\u202e', '\ud800'];
+    for (const name of [...texts, 7, null, undefined, {}]) {
       const refused = await rename(two, id, { name });
       expect(refusalOf(refused)).toEqual({ status: 400, code: 'invalid-request' });
       expect(refused.body['details']).toEqual([{ path: 'name', message: expect.any(String) }]);

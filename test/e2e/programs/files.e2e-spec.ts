@@ -142,6 +142,7 @@ describe('a program with a file', () => {
     ['a scope of the language', { scopes: ['constructor'] }, '400 invalid-scope'],
     ['no scope', { scopes: [] }, '400 invalid-scope'],
     ['no name', { name: '' }, '400 invalid-request'],
+    ['a name of blanks', { name: '  ' }, '400 invalid-request'],
     ['a name with a line break', { name: 'a\nb' }, '400 invalid-request'],
     ['a long name', { name: 'x'.repeat(65) }, '400 invalid-request'],
     ['a time that is over at once', { expiresInSeconds: 59 }, '400 invalid-request'],

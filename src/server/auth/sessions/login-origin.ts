@@ -5,8 +5,8 @@ import type { FastifyRequest } from 'fastify';
 export const MAX_NAME = 64;
 const MAX_PLATFORM = 32;
 const MIN_SESSION_SECONDS = 60;
-/** Text of a single line: no control characters and no lone surrogates. */
-const PRINTABLE = /^[^\p{C}]+$/u;
+/** Text of a single line, which shows something: no control characters, no lone surrogates, and not blanks alone. */
+const PRINTABLE = /^(?=.*\P{Z})[^\p{C}\p{Zl}\p{Zp}]+$/u;
 
 /** The client's description of itself, for its owner to recognise. */
 export class ClientDto {
