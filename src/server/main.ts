@@ -1,6 +1,6 @@
 import { Logger } from '@nestjs/common';
-import { LISTEN_BACKLOG } from './network/backlog.js';
 import { listenOn } from './network/listen-host.js';
+import { listenWidely } from './network/listening-sockets.js';
 import { withAllProblems } from './check-configuration.js';
 import { readEnvironment } from './config/config.module.js';
 import { ConfigurationError } from './config/environment/configuration-error.js';
@@ -66,7 +66,7 @@ async function serve(
   drainOnSignal(stop, settings.http.shutdownGraceMs, logger);
   const { port, host } = settings.http;
   await listenOn({ port, host }, { port: 'PORT', host: 'HOST' }, (address) =>
-    app.listen({ ...address, backlog: LISTEN_BACKLOG }),
+    listenWidely(app.getHttpServer(), address, (options) => app.listen(options)),
   );
   const url = await app.getUrl();
   logger.log(`Listening on ${url}`);

@@ -80,7 +80,7 @@ describe('resolveSettings with nothing set', () => {
           maxConnectionsPerAccount: 100,
           maxUnauthenticated: 1000,
           maxUnauthenticatedPerIp: 100,
-          maxWaitingHandshakes: 500,
+          maxWaitingHandshakes: 20_000,
         },
         answers: { enabled: null },
         encryption: {

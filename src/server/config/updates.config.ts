@@ -30,7 +30,7 @@ export const UPDATES_VARIABLES = {
     'Most unauthenticated connections of one address (IPv6: one /64).',
   ),
   SERVICE_UPDATES_MAX_WAITING_HANDSHAKES: updates(
-    { type: 'integer', default: 500, min: 1, max: 100_000 },
+    { type: 'integer', default: 20_000, min: 1, max: 100_000 },
     'Most handshakes that wait in one process. One more gets 503 with a time to retry.',
   ),
 };

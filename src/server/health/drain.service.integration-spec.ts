@@ -8,6 +8,7 @@ import { DrainEvents } from '../../common/runtime/drain.events.js';
 import { Runtime } from '../../common/runtime/runtime.js';
 import { Timers } from '../../common/runtime/timers.js';
 import { resolveSettings } from '../config/resolve-settings.js';
+import { listenWidely } from '../network/listening-sockets.js';
 import { LiveConnectionsService } from '../updates/live-connections.service.js';
 import { DrainService } from './drain.service.js';
 
@@ -33,7 +34,9 @@ const sockets: Socket[] = [];
 
 beforeEach(async () => {
   server = createServer((_request, response) => response.end('done'));
-  await once(server.listen(0, '127.0.0.1'), 'listening');
+  await listenWidely(server, { port: 0, host: '127.0.0.1' }, (options) =>
+    once(server.listen(options), 'listening'),
+  );
 });
 
 afterEach(() => {

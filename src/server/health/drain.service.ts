@@ -1,9 +1,10 @@
 import type { Server as HttpServer, ServerResponse } from 'node:http';
-import { Server as NetServer, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { Server as TlsServer } from 'node:tls';
 import { Inject, Injectable, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import { LISTEN_BACKLOG } from '../network/backlog.js';
+import { stopListening } from '../network/listening-sockets.js';
 import { DrainEvents } from '../../common/runtime/drain.events.js';
 import { pollUntil } from '../../common/runtime/poll-until.js';
 import { Timers } from '../../common/runtime/timers.js';
@@ -76,8 +77,7 @@ export class DrainService implements OnModuleInit, OnModuleDestroy {
   private async finishRequests(): Promise<void> {
     const { server } = this;
     await this.acceptQueued();
-    // http.Server.close cuts idle connections at the same moment.
-    NetServer.prototype.close.call(server);
+    stopListening(server);
     await this.timers.sleep(KEEP_ALIVE_MS);
     // A timer that is late runs before the requests that arrived in the meantime are read.
     await this.timers.nextTurn();
@@ -87,7 +87,7 @@ export class DrainService implements OnModuleInit, OnModuleDestroy {
   }
 
   /**
-   * Accepts the queue, one in each turn: a close would reset it, and a balancer repeats no POST.
+   * Accepts the queue, one of each socket in a turn: a close would reset it, and a balancer repeats no POST.
    */
   private async acceptQueued(): Promise<void> {
     let accepted = 0;

@@ -18,7 +18,7 @@ export function listenHost(
   return host === EVERY_ADDRESS && !hasIpv6 ? EVERY_IPV4_ADDRESS : host;
 }
 
-interface ListenAddress {
+export interface ListenAddress {
   readonly port: number;
   readonly host: string;
 }

@@ -143,4 +143,30 @@ describe(HandshakeQueueService.name, () => {
     await clock.advance(1000);
     expect(events).toEqual(['unavailable']);
   });
+
+  it('lets HTTP requests wait for longer, then refuses the oldest', async () => {
+    // Storage answers each of them in time, and one more than it takes always waits.
+    let answers: (() => void)[] = [];
+    const ask = (): Promise<void> => new Promise((done) => answers.push(done));
+    const answerAll = async (): Promise<void> => {
+      const asked = answers;
+      answers = [];
+      connects(asked.length || MAX_ASKING + 1, ask);
+      asked.forEach((answer) => answer());
+      for (let turn = 0; turn <= MAX_ASKING / PER_TURN; turn += 1) {
+        await clock.turn();
+      }
+    };
+    await answerAll();
+    upgrades(1);
+    for (let seconds = 0; seconds < 12; seconds += 1) {
+      await clock.advance(1000);
+      expect(answers).toHaveLength(MAX_ASKING);
+      await answerAll();
+    }
+    expect(events).not.toContain('unavailable');
+    await clock.advance(600);
+    expect(events).toContain('unavailable');
+    expect(events).not.toContain('upgrade');
+  });
 });

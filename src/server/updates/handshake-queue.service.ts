@@ -11,7 +11,9 @@ const PER_TURN = 16;
 /** Concurrent requests to storage, whose answers arrive together. */
 const MAX_ASKING = 32;
 /** A connection that has not authenticated by 3 s is closed without a reason. */
-const LONGEST_WAIT_MS = 2000;
+const LONGEST_CONNECT_WAIT_MS = 2000;
+/** Socket.IO's clients give up after 20 s, and common proxies after 15 s. */
+const LONGEST_UPGRADE_WAIT_MS = 12_000;
 const OVERDUE_CHECK_MS = 500;
 /** Delay before storage that did not answer is used again. */
 const PAUSE_MS = 1000;
@@ -193,23 +195,28 @@ export class HandshakeQueueService implements OnApplicationShutdown {
   }
 
   private refuseOverdue(): void {
-    const before = this.runtime.clock.elapsed() - LONGEST_WAIT_MS;
+    const now = this.runtime.clock.elapsed();
     for (const [step, isRefused] of this.asking) {
-      if (step.enteredAtMs < before && !isRefused) {
+      if (step.enteredAtMs < now - LONGEST_CONNECT_WAIT_MS && !isRefused) {
         this.asking.set(step, true);
         step.refuse(this.refusalFor(new AppError('unavailable')));
       }
     }
-    for (const queue of [this.connects, this.upgrades]) {
-      for (const step of queue) {
-        if (step.enteredAtMs < before) {
-          queue.delete(step);
-          step.refuse(this.refusal());
-        }
-      }
-    }
+    this.refuseBefore(now - LONGEST_CONNECT_WAIT_MS, this.connects);
+    this.refuseBefore(now - LONGEST_UPGRADE_WAIT_MS, this.upgrades);
     if (this.waiting + this.asking.size === 0) {
       this.stopChecking();
+    }
+  }
+
+  private refuseBefore(atMs: number, queue: Set<WaitingStep>): void {
+    for (const step of queue) {
+      // The steps are in the order of their entry.
+      if (step.enteredAtMs >= atMs) {
+        return;
+      }
+      queue.delete(step);
+      step.refuse(this.refusal());
     }
   }
 
