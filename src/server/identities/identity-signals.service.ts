@@ -105,6 +105,7 @@ export class IdentitySignalsService {
     // Earlier sign-outs are answered.
     const isLater = ({ source, at }: SignalFact) => source !== 'sign-out' || at > checkedAt;
     return this.database.transaction(async (tx) => {
+      await this.lockEmailOf(tx, login);
       await this.meetDirectory(tx, login);
       const isOut = await isSignedOut(tx, provider, namesOf(login), new Date(checkedAt));
       return !isOut && (await this.judgeNow(tx, login, isLater)).isAllowed;
@@ -119,10 +120,7 @@ export class IdentitySignalsService {
   async begin(tx: Transaction, login: PendingLogin): Promise<void> {
     const { provider, checkedAt } = login;
     await lockSignOuts(tx, provider, namesOf(login));
-    const owner = this.ownerOf(login);
-    if (owner !== null) {
-      await lockEmails(tx, provider, [owner.email]);
-    }
+    await this.lockEmailOf(tx, login);
     await this.meetDirectory(tx, login);
     await this.signals.noteLogin(tx, login, new Date(checkedAt));
   }
@@ -183,6 +181,11 @@ export class IdentitySignalsService {
       await this.refusals.add({ ...error.person, address: null }, 'login-refused');
     }
     throw error;
+  }
+
+  private async lockEmailOf(tx: Transaction, login: ProvenLogin): Promise<void> {
+    const owner = this.ownerOf(login);
+    await lockEmails(tx, login.provider, owner === null ? [] : [owner.email]);
   }
 
   /** Judges the person, with an event about the address since the login. */

@@ -6,7 +6,35 @@ export function accountRow<Row>(row: Row | null | undefined): Row {
   return orRefuse(row, 'token-revoked');
 }
 
-/** Locks the account until the commit. It is the first lock of a transaction: no deadlocks. */
+/**
+ * Locks the identity until the commit, against deadlocks before all else that is stored about its person: the words
+ * of directories and events, whose triggers lock the account, and the account with its sessions.
+ * @returns the account; null = there is no such identity
+ */
+export async function lockIdentity(
+  tx: Transaction,
+  { provider, subject }: { readonly provider: string; readonly subject: string },
+): Promise<string | null> {
+  const [identity] = await tx.query<{ accountId: string }>(
+    `SELECT "account_id" AS "accountId" FROM "identity"
+     WHERE "provider" = $1 AND "subject" = $2 FOR UPDATE`,
+    [provider, subject],
+  );
+  return identity?.accountId ?? null;
+}
+
+/** {@link lockIdentity} of all identities of an account. */
+export function lockIdentitiesOf(
+  tx: Transaction,
+  accountId: string,
+): Promise<{ readonly provider: string; readonly subject: string }[]> {
+  return tx.query(
+    `SELECT "provider", "subject" FROM "identity" WHERE "account_id" = $1 ORDER BY "id" FOR UPDATE`,
+    [accountId],
+  );
+}
+
+/** Locks the account until the commit: first, or after {@link lockIdentity}. */
 export async function lockAccount(tx: Transaction, accountId: string): Promise<void> {
   await tx.query(`SELECT FROM "account" WHERE "id" = $1 FOR UPDATE`, [accountId]);
 }

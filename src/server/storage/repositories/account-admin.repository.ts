@@ -12,6 +12,7 @@ import type { KnownIdentity } from '../../../core/policy/findings/policy-plan.js
 import { DatabaseService, type Transaction } from '../database.service.js';
 import { AccountEntity } from '../entities/account.entity.js';
 import { IdentityEntity } from '../entities/identity.entity.js';
+import { lockIdentitiesOf } from '../account-row.js';
 import { removeAccount } from './account.repository.js';
 import { insertAuditEvents } from './audit.repository.js';
 import { clearRefusals, signalsOfAccounts } from './directory/identity-signal.repository.js';
@@ -45,15 +46,16 @@ const ACTS = {
     return affected === 1 ? endSessionsOf(tx, id, origin, now) : null;
   },
   'account-enabled': async (tx, id) => {
+    const hasCleared = await clearRefusals(tx, id);
     const still = { id, disabledAt: Not(IsNull()) };
     const { affected } = await tx.manager.update(AccountEntity, still, { disabledAt: null });
-    const hasCleared = await clearRefusals(tx, id);
     return affected === 1 || hasCleared ? [] : null;
   },
   'all-tokens-revoked': endSessionsOf,
-  'recheck-requested': async ({ manager }, accountId, _origin, now) => {
+  'recheck-requested': async (tx, accountId, _origin, now) => {
+    await lockIdentitiesOf(tx, accountId);
     const due = { eligibilityNextCheckAt: now };
-    const { affected } = await manager.update(IdentityEntity, { accountId }, due);
+    const { affected } = await tx.manager.update(IdentityEntity, { accountId }, due);
     return affected === 0 ? null : [];
   },
   'account-deleted': async (tx, accountId, _origin, now) =>

@@ -12,12 +12,8 @@ import type { AccountMode } from '../../../core/policy/operator-policy.js';
 import { DatabaseService, type Transaction } from '../database.service.js';
 import { AccountEntity } from '../entities/account.entity.js';
 import { IdentityEntity } from '../entities/identity.entity.js';
-import { accountRow } from '../account-row.js';
-import {
-  signalsOfAccounts,
-  type IdentitySignals,
-  type SignalSubject,
-} from './directory/identity-signal.repository.js';
+import { accountRow, lockIdentitiesOf } from '../account-row.js';
+import { signalsOfAccounts, type IdentitySignals } from './directory/identity-signal.repository.js';
 import { insertAuditEvents } from './audit.repository.js';
 import {
   newSessions,
@@ -123,12 +119,7 @@ export async function removeAccount(
   accountId: string,
   now: Date,
 ): Promise<boolean> {
-  // Identities are locked before the account, in the same order as logins do.
-  const identities = await tx.query<SignalSubject>(
-    `SELECT "provider", "subject" FROM "identity" WHERE "account_id" = $1 ORDER BY "id" FOR UPDATE`,
-    [accountId],
-  );
-  for (const { provider, subject } of identities) {
+  for (const { provider, subject } of await lockIdentitiesOf(tx, accountId)) {
     await keepSignOut(tx, provider, waitingFor('refusal', [{ subject }]), now, now);
   }
   const { affected } = await tx.manager.delete(AccountEntity, { id: accountId });

@@ -14,7 +14,7 @@ import { DatabaseService, type Transaction } from '../database.service.js';
 import { AccountEntity } from '../entities/account.entity.js';
 import { IdentityEntity } from '../entities/identity.entity.js';
 import { IdentityCredentialsService } from '../sealing/identity-credentials.service.js';
-import { nextUpdateSeq } from '../account-row.js';
+import { lockIdentity, nextUpdateSeq } from '../account-row.js';
 import { keepSignOut, lockSignOuts, waitingFor } from './signals/waiting-sign-outs.js';
 
 export interface ProvenIdentity {
@@ -58,7 +58,6 @@ const KEEP_DUE = `
   CASE WHEN "eligibility_next_check_at" <= clock_timestamp()
     THEN "eligibility_next_check_at" ELSE :nextCheckAt::timestamptz END`;
 
-/** Transactions that change a link lock the identity first and the account second. */
 @Injectable()
 export class IdentityRepository {
   constructor(
@@ -77,19 +76,20 @@ export class IdentityRepository {
     return known ?? null;
   }
 
-  /** Locks and returns the identities with which a link of this one could conflict. */
+  /** Locks the identity, and returns those with which a link of it could conflict. */
   async lockAround(
-    { manager }: Transaction,
+    tx: Transaction,
     accountId: string,
     { provider, subject }: ProvenIdentity,
   ): Promise<LinkedIdentity[]> {
-    const identities = await manager.find(IdentityEntity, {
+    await lockIdentity(tx, { provider, subject });
+    // Without a lock on the account's other one: a login with a key has locked the account.
+    const identities = await tx.manager.find(IdentityEntity, {
       where: [
         { provider, subject },
         { provider, accountId },
       ],
       order: { id: 'ASC' },
-      lock: { mode: 'pessimistic_write' },
     });
     return identities.map((identity) => ({
       accountId: identity.accountId,
@@ -163,6 +163,7 @@ export class IdentityRepository {
     const issuers = authority === null ? [] : issuersOf(authority);
     return this.database.transaction(async (tx) => {
       await lockSignOuts(tx, provider, [{ subject }]);
+      await lockIdentity(tx, proven);
       await keepSignOut(tx, provider, waitingFor('refusal', [{ subject }]), checkedAt, checkedAt);
       const [refused] = await tx.query<{ accountId: string }>(
         `UPDATE "identity" SET "login" = $3, "facts" = $4, "eligibility_status" = 'ineligible',

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { AuditEvent, SignalOrigin } from '../../../../core/policy/audit-event.js';
 import type { SignalFact, SignalSource } from '../../../../core/policy/eligibility/signals.js';
 import type { SubjectName } from '../../../../core/policy/eligibility/subject-identifier.js';
-import { holdAccounts, nextUpdateSeq } from '../../account-row.js';
+import { holdAccounts, lockIdentitiesOf, lockIdentity, nextUpdateSeq } from '../../account-row.js';
 import { DatabaseService, type SqlRunner, type Transaction } from '../../database.service.js';
 import { IdentityEntity } from '../../entities/identity.entity.js';
 import { insertAuditEvents } from '../audit.repository.js';
@@ -107,6 +107,7 @@ export class IdentitySignalRepository {
   async store(tx: Transaction, signal: NewSignal): Promise<'refused' | 'admitted' | 'none'> {
     const { provider, subject, source, isAllowed, at, personId = null } = signal;
     const parameters = [provider, subject, source, isAllowed, at, personId];
+    await lockIdentity(tx, signal);
     const [stored] = await tx.query<{ former: boolean | null }>(STORE, parameters);
     if (stored === undefined || stored.former === isAllowed) {
       return 'none';
@@ -204,18 +205,14 @@ export class IdentitySignalRepository {
    */
   async apply(
     tx: Transaction,
-    { provider, subject }: SignalSubject,
+    of: SignalSubject,
     { isAllowed, isRequired, event, reason, now, origin, endsBefore = null }: SignalChange,
   ): Promise<SignalEffect | null> {
-    const [identity] = await tx.query<{ accountId: string }>(
-      `SELECT "account_id" AS "accountId" FROM "identity"
-       WHERE "provider" = $1 AND "subject" = $2 FOR UPDATE`,
-      [provider, subject],
-    );
-    if (identity === undefined) {
+    const { provider, subject } = of;
+    const accountId = await lockIdentity(tx, of);
+    if (accountId === null) {
       return null;
     }
-    const { accountId } = identity;
     await holdAccounts(tx, [accountId]);
     const about = { actor: 'provider', provider, reason, ...origin } as const;
     const outdated = { where: OF_OUTDATED, parameters: [accountId, provider, endsBefore] };
@@ -287,6 +284,7 @@ export async function signalsOfAccounts(
  * @returns true if there were any
  */
 export async function clearRefusals(tx: Transaction, accountId: string): Promise<boolean> {
+  await lockIdentitiesOf(tx, accountId);
   const cleared = await tx.query(
     `DELETE FROM "identity_signal" USING "identity"
      WHERE "identity"."account_id" = $1 AND NOT "is_allowed"

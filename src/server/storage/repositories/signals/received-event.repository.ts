@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { AuditEvent, EndEvent, SignalOrigin } from '../../../../core/policy/audit-event.js';
 import type { EventEffect } from '../../../../core/policy/eligibility/security-events.js';
 import type { SubjectName } from '../../../../core/policy/eligibility/subject-identifier.js';
+import { lockIdentity } from '../../account-row.js';
 import { DatabaseService, type Transaction } from '../../database.service.js';
 import { insertAuditEvents } from '../audit.repository.js';
 import {
@@ -246,8 +247,11 @@ export class ReceivedEventRepository {
     await lockSignOuts(tx, provider, names);
     // A login that is being finished would store the forgotten address again.
     const waiting = waitingFor(isForgotten ? 'refusal' : 'recheck', names);
-    await keepSignOut(tx, provider, waiting, now, now);
     const subjects = await this.subjectsOf(tx, provider, names);
+    for (const subject of subjects) {
+      await lockIdentity(tx, { provider, subject });
+    }
+    await keepSignOut(tx, provider, waiting, now, now);
     const change = isForgotten ? FORGET_EMAIL : '';
     if (isForgotten) {
       await removeEmailSignals(tx, provider, emailsOf(names));
