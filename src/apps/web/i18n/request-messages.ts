@@ -1,3 +1,4 @@
+import { FIELD_LABELS } from '../../../packages/client/approvals/field-labels.js';
 import { loaderOf } from './messages.js';
 
 /** English texts of the requests of programs. */
@@ -37,18 +38,7 @@ export const requestMessages = {
     expired: 'No answer came in time. The program now asks at the computer.',
   },
 
-  labels: {
-    command: 'Command',
-    input: 'Input',
-    directory: 'Directory',
-    sessionDirectory: 'Directory of the session',
-    computer: 'Computer',
-    question: 'Question',
-    option: 'Option',
-    description: 'Description',
-    tool: 'Tool',
-    title: 'Session',
-  },
+  labels: FIELD_LABELS,
 
   view: {
     toList: 'All requests',

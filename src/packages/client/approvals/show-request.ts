@@ -5,20 +5,10 @@ import {
   type NotAllowed,
 } from '../../../core/protocol/agent-request.js';
 import { isRecord } from '../../../core/protocol/is-record.js';
+import { FIELD_LABELS, type FieldLabel } from './field-labels.js';
 import { markLine, markText, textOfLine, type MarkedLine } from './marked-text.js';
 
-/** The meaning of a field; pages translate it. */
-export type FieldLabel =
-  | 'command'
-  | 'input'
-  | 'directory'
-  | 'sessionDirectory'
-  | 'computer'
-  | 'question'
-  | 'option'
-  | 'description'
-  | 'tool'
-  | 'title';
+export type { FieldLabel };
 
 export interface ShownField {
   readonly label: FieldLabel;
@@ -66,20 +56,6 @@ export function showRequest(request: AgentRequest): ShownRequest {
   };
 }
 
-/** Returns the name of each field in a terminal, in English. */
-const LABELS: Readonly<Record<FieldLabel, string>> = {
-  command: 'Command',
-  input: 'Input',
-  directory: 'Directory',
-  sessionDirectory: 'Directory of the session',
-  computer: 'Computer',
-  question: 'Question',
-  option: 'Option',
-  description: 'Description',
-  tool: 'Tool',
-  title: 'Session',
-};
-
 const NOT_ALLOWED: Readonly<Record<NotAllowed, string>> = {
   'too-long': 'Too long to allow from elsewhere.',
   'deny-only': 'The agent takes a denial only. Allow it at the computer that asks.',
@@ -97,7 +73,10 @@ export function textOfRequest(
   const lines = fields.flatMap(({ label, name, saysTheAgent, lines }) => {
     const says = saysTheAgent ? ', says the agent' : '';
     const shown = name === null ? '' : ` ${textOfLine(name)}`;
-    return [`${LABELS[label]}${shown}${says}:`, ...lines.map((line) => `  ${textOfLine(line)}`)];
+    return [
+      `${FIELD_LABELS[label]}${shown}${says}:`,
+      ...lines.map((line) => `  ${textOfLine(line)}`),
+    ];
   });
   const note = reason === null || kind !== 'permission' ? [] : [NOT_ALLOWED[reason]];
   return [...lines.flatMap((line) => wrapped(line, columns)), ...note].join('\n');
