@@ -147,18 +147,7 @@ function checkWorkspaceRules(
   }
 }
 
-function settingsOf(
-  given: Omit<ProviderEntry, 'signals'>,
-  credentials: ClientCredentials,
-): Omit<
-  OidcProviderSettings,
-  | 'redirectUrl'
-  | 'isOAuthConfigured'
-  | 'googleWorkspaceGroups'
-  | 'scim'
-  | 'globalTokenRevocation'
-  | 'sharedSignals'
-> {
+function settingsOf(given: Omit<ProviderEntry, 'signals'>, credentials: ClientCredentials) {
   const entry = { ...given, ...credentials };
   const { displayName = entry.id, prompt = null, idTokenSigningAlg = null, entra, ui } = entry;
   const { clientSecretExpiresAt: end, tokenEndpointAuthMethod = null } = entry;
