@@ -99,19 +99,18 @@ export class AuditRepository {
   }
 }
 
-type EventRow = Omit<
-  AuditEventEntity,
-  'accountId' | 'sessionId' | 'invitationId' | 'tokenEnd' | 'signalTxn'
-> & {
-  readonly account_id: string | null;
-  readonly session_id: string | null;
-  readonly invitation_id: string | null;
-  readonly token_end: string | null;
-  readonly signal_txn: string | null;
-};
+/** Columns that are null where an event lacks the field. */
+const OPTIONAL = [
+  ...(['sessionId', 'address', 'subject', 'login', 'email', 'invitationId', 'tokenEnd'] as const),
+  ...(['provider', 'reason', 'detail', 'issuer', 'signalTxn', 'txn'] as const),
+];
 
-const COLUMNS = `"id", "at", "kind", "actor", "account_id", "provider", "reason", "session_id", "address",
-  "invitation_id", "token_end", "subject", "login", "email", "count", "txn", "issuer", "signal_txn", "detail"`;
+type EventRow = Omit<AuditEventEntity, 'accountId'> & { readonly account_id: string | null };
+
+/** Filters name the account as its column. */
+const COLUMNS = `"id", "at", "kind", "actor", "account_id", "provider", "reason", "detail", "address",
+  "session_id" AS "sessionId", "invitation_id" AS "invitationId", "token_end" AS "tokenEnd", "subject",
+  "login", "email", "count", "txn", "issuer", "signal_txn" AS "signalTxn"`;
 
 /** Chooses the filter with the most selective index; the others filter its rows. */
 function searchFor(
@@ -160,31 +159,11 @@ function ofPerson(text: string): string {
   return `(${begins.join(' OR ')})`;
 }
 
-function toStored(event: EventRow): StoredAuditEvent {
-  const { id, at, kind, actor, provider, reason, address, count } = event;
-  const { subject, login, email } = event;
-  const { account_id: accountId, session_id: sessionId, invitation_id: invitationId } = event;
-  return {
-    id,
-    at: at.getTime(),
-    kind,
-    actor,
-    accountId,
-    count,
-    ...(sessionId !== null && { sessionId }),
-    ...(address !== null && { address }),
-    ...(subject !== null && { subject }),
-    ...(login !== null && { login }),
-    ...(email !== null && { email }),
-    ...(invitationId !== null && { invitationId }),
-    ...(event.token_end !== null && { tokenEnd: event.token_end }),
-    ...(provider !== null && { provider }),
-    ...(reason !== null && { reason }),
-    ...(event.detail !== null && { detail: event.detail }),
-    ...(event.issuer !== null && { issuer: event.issuer }),
-    ...(event.signal_txn !== null && { signalTxn: event.signal_txn }),
-    ...(event.txn !== null && { txn: event.txn }),
-  };
+function toStored(row: EventRow): StoredAuditEvent {
+  const { id, at, kind, actor, account_id: accountId, count } = row;
+  const known = OPTIONAL.filter((name) => row[name] !== null);
+  const fields = Object.fromEntries(known.map((name) => [name, row[name] ?? undefined]));
+  return { id, at: at.getTime(), kind, actor, accountId, count, ...fields };
 }
 
 /** Adds events in the caller's transaction, so that a change and its event are stored together. */
