@@ -154,7 +154,7 @@ export class DatabaseAdministration implements Administration {
     const wanted = { uses, note, expiresAt: new Date(now + expiresInSeconds * 1000) };
     const { invitations, settings } = this.storage;
     const by = { actor: operatorName(this.actor) };
-    const id = await invitations.create(code, wanted, by, new Date(now));
+    const { id } = await invitations.create(code, wanted, by, new Date(now));
     const formatted = showInvitationCode(code);
     const link = invitationLink(settings.http, formatted);
     return { id, code: formatted, link, areAccepted: settings.auth.signupInvitationsEnabled };
@@ -170,11 +170,11 @@ export class DatabaseAdministration implements Administration {
   async revokeInvitation(id: string, reason: string): Promise<boolean> {
     const by = { actor: operatorName(this.actor), reason };
     requireUuid('invitation', id);
-    const outcome = await this.storage.invitations.revoke(id, by, new Date());
-    if (outcome === 'not-found') {
+    const revoked = await this.storage.invitations.revoke(id, by, new Date());
+    if (revoked === 'not-found') {
       throw notFound('invitation', id);
     }
-    return outcome === 'done';
+    return revoked !== 'unchanged';
   }
 
   async endRefusal(id: string, name: string, reason: string): Promise<EndedRefusal> {

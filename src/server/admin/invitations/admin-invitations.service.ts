@@ -46,15 +46,9 @@ export class AdminInvitationsService {
     const code = drawInvitationCode((bound) => random.below(bound));
     const expiresAt = new Date(now + expiresInSeconds * 1000);
     const wanted = { uses, expiresAt, note };
-    const id = await this.invitations.create(code, wanted, { actor, address }, new Date(now));
-    this.audit.log({
-      kind: 'invitation-created',
-      actor,
-      address,
-      accountId: null,
-      invitationId: id,
-      ...(note !== null && { reason: note }),
-    });
+    const by = { actor, address };
+    const { id, event } = await this.invitations.create(code, wanted, by, new Date(now));
+    this.audit.log(event);
     const formatted = showInvitationCode(code);
     const link = invitationLink(this.http, formatted);
     return { id, code: formatted, link, areAccepted: this.auth.signupInvitationsEnabled };
@@ -74,13 +68,13 @@ export class AdminInvitationsService {
     reason: string,
   ): Promise<ActAnswerDto> {
     const by = { actor, reason, address };
-    const outcome = await this.invitations.revoke(id, by, new Date(this.runtime.clock.now()));
-    if (outcome === 'not-found') {
+    const revoked = await this.invitations.revoke(id, by, new Date(this.runtime.clock.now()));
+    if (revoked === 'not-found') {
       throw new AppError('not-found');
     }
-    if (outcome === 'done') {
-      this.audit.log({ kind: 'invitation-revoked', accountId: null, invitationId: id, ...by });
+    if (revoked !== 'unchanged') {
+      this.audit.log(revoked);
     }
-    return { success: true, changed: outcome === 'done' };
+    return { success: true, changed: revoked !== 'unchanged' };
   }
 }

@@ -75,28 +75,28 @@ export class InvitationRepository {
     private readonly random: Random,
   ) {}
 
-  /** @param code of `drawInvitationCode` @returns the id of the invitation */
+  /** @param code of `drawInvitationCode` @returns the id of the invitation, and its stored event */
   async create(
     code: string,
     { uses, expiresAt, note }: NewInvitation,
     { actor, ...by }: InvitationOrigin,
     now: Date,
-  ): Promise<string> {
+  ): Promise<{ readonly id: string; readonly event: AuditEvent }> {
     const id = this.random.uuid();
+    const event: AuditEvent = {
+      kind: 'invitation-created',
+      actor,
+      ...by,
+      accountId: null,
+      invitationId: id,
+      ...(note !== null && { reason: note }),
+    };
     await this.database.transaction(async (tx) => {
       const row = { id, codeHash: sha256(code), note, uses, createdBy: actor };
       await tx.manager.insert(InvitationEntity, { ...row, createdAt: now, expiresAt });
-      const event: AuditEvent = {
-        kind: 'invitation-created',
-        actor,
-        ...by,
-        accountId: null,
-        invitationId: id,
-        ...(note !== null && { reason: note }),
-      };
       await insertAuditEvents(tx, [event], now);
     });
-    return id;
+    return { id, event };
   }
 
   /**
@@ -143,12 +143,12 @@ export class InvitationRepository {
     };
   }
 
-  /** Revokes an invitation, with its audit event. Its accounts stay. */
+  /** Revokes an invitation, with its audit event, which it returns. Its accounts stay. */
   revoke(
     id: string,
     by: InvitationOrigin & { readonly reason: string },
     now: Date,
-  ): Promise<'done' | 'unchanged' | 'not-found'> {
+  ): Promise<AuditEvent | 'unchanged' | 'not-found'> {
     return this.database.transaction(async (tx) => {
       const lock = { mode: 'pessimistic_write' } as const;
       const found = await tx.manager.findOne(InvitationEntity, { where: { id }, lock });
@@ -162,7 +162,7 @@ export class InvitationRepository {
       const kind = 'invitation-revoked';
       const event: AuditEvent = { kind, accountId: null, invitationId: id, ...by };
       await insertAuditEvents(tx, [event], now);
-      return 'done';
+      return event;
     });
   }
 }
