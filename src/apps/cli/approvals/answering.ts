@@ -11,7 +11,6 @@ import {
   summaryOf,
   textOfRequest,
 } from '../../../packages/client/approvals/show-request.js';
-import { GatehouseProblem } from '../../../packages/client/api/problem.js';
 import { parseServerUrl } from '../../../packages/client/api/server-url.js';
 import type { AgentRequest } from '../../../core/protocol/agent-request.js';
 import { fitsRequest, type AnswerChoice } from '../../../core/protocol/request-answer.js';
@@ -20,6 +19,7 @@ import type { CliContext } from '../command.js';
 import { refusedError, usageError } from '../cli-error.js';
 import { oneById } from '../one-by-id.js';
 import { formatTime } from '../output.js';
+import { replacing } from '../replacing.js';
 import { requestAccess } from './account-keys.js';
 import { resumeSessions } from './denial-streak.js';
 
@@ -102,15 +102,10 @@ async function find(context: Context): Promise<ShownableRequest> {
 }
 
 /** @throws CliError where the server has no list of requests */
-async function offered<Listed>(list: Promise<Listed>): Promise<Listed> {
-  try {
-    return await list;
-  } catch (error) {
-    if (error instanceof GatehouseProblem && error.code === 'not-found') {
-      throw refusedError('The server takes no requests.', error.code);
-    }
-    throw error;
-  }
+function offered<Listed>(list: Promise<Listed>): Promise<Listed> {
+  return list.catch(
+    replacing(['not-found'], ({ code }) => refusedError('The server takes no requests.', code)),
+  );
 }
 
 async function prepare(context: Context) {

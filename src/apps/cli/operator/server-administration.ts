@@ -5,7 +5,6 @@ import {
   type CreatedInvitation,
   type ListedAccount,
 } from '../../../packages/client/api/admin-client.js';
-import { GatehouseProblem } from '../../../packages/client/api/problem.js';
 import { parseServerUrl } from '../../../packages/client/api/server-url.js';
 import { parseJson } from '../../../common/parse-json.js';
 import {
@@ -25,6 +24,7 @@ import type { AdminAct } from '../../../server/storage/repositories/account-admi
 import { CliError, EXIT, usageError } from '../cli-error.js';
 import type { CliContext } from '../command.js';
 import { decodeInput, readInputFile, readSecretFile } from '../input.js';
+import { replacing } from '../replacing.js';
 import {
   notFound,
   paged,
@@ -80,22 +80,13 @@ export async function throughServer(
     const facts = { exitCode: EXIT.notLoggedIn, code: 'no-token', hint };
     throw new CliError('There is no token for the administration API.', facts);
   }
-  try {
-    await work(
-      new ServerAdministration(new GatehouseAdmin({ serverUrl, token, fetch: serverFetch })),
-    );
-  } catch (error) {
-    if (error instanceof GatehouseProblem && TOKEN_CODES.includes(error.code)) {
-      const { code } = error;
-      const hint = "Compare the token to the server's ADMIN_TOKENS_FILE.";
-      throw new CliError('The server does not accept the token.', {
-        exitCode: EXIT.notLoggedIn,
-        code,
-        hint,
-      });
-    }
-    throw error;
-  }
+  const api = new GatehouseAdmin({ serverUrl, token, fetch: serverFetch });
+  const refused = replacing(TOKEN_CODES, ({ code }) => {
+    const hint = "Compare the token to the server's ADMIN_TOKENS_FILE.";
+    const facts = { exitCode: EXIT.notLoggedIn, code, hint };
+    return new CliError('The server does not accept the token.', facts);
+  });
+  await work(new ServerAdministration(api)).catch(refused);
 }
 
 class ServerAdministration implements Administration {
@@ -164,18 +155,12 @@ class ServerAdministration implements Administration {
 }
 
 /** @throws CliError `not-found` where the server knows no such id */
-async function found<Answer>(
+function found<Answer>(
   kind: Parameters<typeof notFound>[0],
   id: string,
   sent: Promise<Answer>,
 ): Promise<Answer> {
-  try {
-    return await sent;
-  } catch (error) {
-    throw error instanceof GatehouseProblem && error.code === 'not-found'
-      ? notFound(kind, id)
-      : error;
-  }
+  return sent.catch(replacing(['not-found'], () => notFound(kind, id)));
 }
 
 /** The server plans without secrets and names of files: it gets the content of those with rules. */

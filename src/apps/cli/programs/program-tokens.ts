@@ -1,10 +1,10 @@
 import { GatehouseClient } from '../../../packages/client/api/api-client.js';
-import { GatehouseProblem } from '../../../packages/client/api/problem.js';
 import { requireSession, type CurrentSession } from '../account/current-session.js';
 import { CliError, EXIT, refusedError, usageError } from '../cli-error.js';
 import type { CliContext } from '../command.js';
 import { durationMs } from '../options.js';
 import { formatTime } from '../output.js';
+import { replacing } from '../replacing.js';
 import { serverFetch } from '../server-fetch.js';
 import { ofProgramServer } from './list-programs.js';
 import { ProgramFiles, type ProgramFile } from './program-files.js';
@@ -96,18 +96,13 @@ export async function printToken(context: CliContext): Promise<void> {
 async function refresh(file: ProgramFile, name: string) {
   const { server: serverUrl, clientId, refreshToken } = file;
   const client = new GatehouseClient({ serverUrl, fetch: serverFetch });
-  try {
-    return await ofProgramServer(client, client.programs.token({ clientId, refreshToken }));
-  } catch (error) {
-    if (error instanceof GatehouseProblem && error.code === 'invalid-grant') {
-      throw new CliError(`The access of ${name} has ended.`, {
-        exitCode: EXIT.notLoggedIn,
-        code: error.code,
-        hint: `Sign in to ${serverUrl}, and add it again: gatehouse programs add ${name} --help`,
-      });
-    }
-    throw error;
-  }
+  const ended = replacing(['invalid-grant'], ({ code }) => {
+    const hint = `Sign in to ${serverUrl}, and add it again: gatehouse programs add ${name} --help`;
+    const facts = { exitCode: EXIT.notLoggedIn, code, hint };
+    return new CliError(`The access of ${name} has ended.`, facts);
+  });
+  const token = client.programs.token({ clientId, refreshToken });
+  return ofProgramServer(client, token).catch(ended);
 }
 
 /** @throws CliError with exit code 3 when this computer has no such program */
