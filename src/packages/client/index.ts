@@ -26,6 +26,7 @@ export {
   type SettingsFields,
   type SettingsKey,
   type SettingsRefusal,
+  type SettingsWait,
 } from './settings/account-settings.js';
 export * from './settings/receivers.js';
 export type { TransportOptions } from './api/api-client-transport.js';

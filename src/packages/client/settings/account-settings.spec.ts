@@ -72,6 +72,13 @@ async function reasonOf(work: Promise<unknown>): Promise<string> {
   return error instanceof SettingsRefused ? error.reason : String(error);
 }
 
+/** Lets the other clients act for longer, the more time has to pass. */
+async function passes(ms: number): Promise<void> {
+  for (let left = ms * 20; left > 0; left -= 1) {
+    await Promise.resolve();
+  }
+}
+
 const KNOWN = sealed(5, { a: 5 });
 const WRITTEN = { success: true, version: 2 } as const;
 const PLAIN_PIN: AccountPin = { mode: 'plain', settings: null };
@@ -91,8 +98,26 @@ describe(changeSettings.name, () => {
 
   it('stops after repeated conflicts', async () => {
     const { client, stored } = storeOf(null, ({ write }) => write(plain({ other: true })));
-    await expect(changeSettings(client, null, dark)).rejects.toThrow(SettingsConflict);
+    const waits: number[] = [];
+    const sleep = (ms: number) => Promise.resolve(waits.push(ms));
+    const changing = changeSettings(client, null, dark, { sleep, random: () => 1 });
+    await expect(changing).rejects.toThrow(SettingsConflict);
     expect(stored().content).toEqual(plain({ other: true }));
+    expect(waits).toEqual([100, 200, 400, 800, 1600, 3200, 5000, 5000, 5000, 5000, 5000]);
+  });
+
+  it('stores the changes of 50 clients that write at once', async () => {
+    const { client, stored } = storeOf(null);
+    const fields = Array.from({ length: 50 }, (_, index) => `field-${index}`);
+    const writing = fields.map((name, index) =>
+      changeSettings(client, null, (before) => ({ ...before, [name]: true }), {
+        sleep: passes,
+        random: () => index / fields.length,
+      }),
+    );
+    await Promise.all(writing);
+    const all = Object.fromEntries(fields.map((name) => [name, true]));
+    expect(stored().content).toEqual(plain(all));
   });
 
   it('writes nothing where nothing changes', async () => {

@@ -2,6 +2,7 @@ import { parseJson } from '../../../common/parse-json.js';
 import type { AccountMode } from '../../../core/policy/operator-policy.js';
 import type { Content } from '../../../core/protocol/content.js';
 import type { AccountContent, SettingsMark } from '../crypto/account-content.js';
+import { pause } from '../abort.js';
 import { isRecord } from '../../../core/protocol/is-record.js';
 import { noteSettings, type AccountPin, type PinStore } from './account-pin.js';
 import type { StoredSettings } from '../api/api-client-answers.js';
@@ -191,7 +192,17 @@ export class SettingsConflict extends Error {
   }
 }
 
-const MAX_WRITES = 5;
+const MAX_WRITES = 12;
+const FIRST_PAUSE_MS = 100;
+const MAX_PAUSE_MS = 5000;
+
+/** The means by which a write that lost to another client waits before the next one. */
+export interface SettingsWait {
+  /** Waits; rejects to give up. Default: a timer. */
+  readonly sleep?: (ms: number) => Promise<unknown>;
+  /** Returns a number from 0 to 1. Default: `Math.random`. */
+  readonly random?: () => number;
+}
 
 /** A client with the account's token. */
 export interface SettingsClient {
@@ -214,20 +225,25 @@ export async function readSettings(
 
 /**
  * Changes the account's settings where their version is still the one that was read; after a
- * concurrent change it reads them again and applies `change` to those.
+ * concurrent change it reads them again and applies `change` to those. Each further try waits longer, at most
+ * five seconds: of many clients that write at once, each has its turn.
  *
  * @param client with the account's token
  * @param access null on a device that has no key of the account, and has had none
  * @param change returns all fields, those it does not know included; the same object = nothing to write
  * @returns the fields as they are now
- * @throws SettingsUnreadable, SettingsRefused, SettingsConflict, and what `change` throws
+ * @throws SettingsUnreadable, SettingsRefused, SettingsConflict, and what `change` or `sleep` throws
  */
 export async function changeSettings(
   client: SettingsClient,
   access: SettingsAccess | null,
   change: (fields: SettingsFields) => SettingsFields | Promise<SettingsFields>,
+  { sleep = (ms) => pause(ms, undefined), random = Math.random }: SettingsWait = {},
 ): Promise<SettingsFields> {
   for (let tries = 0; tries < MAX_WRITES; tries += 1) {
+    if (tries > 0) {
+      await sleep(random() * Math.min(FIRST_PAUSE_MS * 2 ** (tries - 1), MAX_PAUSE_MS));
+    }
     const read = await readNewest(client, access);
     const fields = await change(read.fields);
     if (fields === read.fields || (await write(client, access, read, fields))) {
