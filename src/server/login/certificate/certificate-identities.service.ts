@@ -3,6 +3,7 @@ import { Inject, Injectable, Logger } from '@nestjs/common';
 import { RefusedPeopleService } from '../../audit/refused-people.service.js';
 import { ClientAddressService } from '../../auth/client-address.service.js';
 import { AppError } from '../../../common/errors.js';
+import { LogOnce } from '../../../common/log-once.js';
 import { authConfig, type AuthSettings } from '../../config/auth.config.js';
 import { CERTIFICATES } from '../../../core/policy/admission/admission.js';
 import type { CertificateRecord } from '../../../core/policy/certificate/certificate-record.js';
@@ -28,6 +29,10 @@ export interface ProvenCertificate extends NamedCertificate {
 @Injectable()
 export class CertificateIdentitiesService {
   private readonly logger = new Logger('ClientCertificates');
+  /** An owner of a certificate could fill the log while a source of revocations is away. */
+  private readonly unchecked = new LogOnce((reason) =>
+    this.logger.warn({ msg: 'client certificate not checked for revocation', reason }),
+  );
 
   constructor(
     private readonly certificates: PresentedCertificateService,
@@ -62,13 +67,14 @@ export class CertificateIdentitiesService {
     const { askedAt: checkedAt } = verdict;
     switch (verdict.kind) {
       case 'eligible':
+        this.unchecked.clear();
         return { ...named, checkedAt, eligibility: { status: 'eligible' } };
       case 'ineligible':
         await this.report(verdict.reason.replaceAll('_', '-'), named.record, address);
         throw await this.refusalOf(named.subject, verdict.reason);
       case 'unknown': {
         const { reason } = verdict;
-        this.logger.warn({ msg: 'client certificate not checked for revocation', reason });
+        this.unchecked.write(reason);
         const { enabled, strict } = this.auth.offboarding;
         const eligibility = {
           status: 'unknown',
@@ -102,6 +108,5 @@ export class CertificateIdentitiesService {
       { provider: CERTIFICATES, subject, facts, address, reason },
       'login-refused',
     );
-    this.logger.warn({ msg: 'client certificate refused', reason });
   }
 }

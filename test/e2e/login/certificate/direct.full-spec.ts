@@ -129,12 +129,23 @@ describe('mode direct', () => {
     }
   });
 
+  it('writes one line for a certificate that is refused 20 times', async () => {
+    const own = issuing.issue({ subject: '/CN=flood@corp.example', names: ['DNS:none.example'] });
+    const refusals = (): number => direct.server.logs().match(/no-identity/g)?.length ?? 0;
+    const before = refusals();
+    for (let count = 0; count < 20; count += 1) {
+      expect((await logIn(own)).status).toBe(403);
+    }
+    await direct.server.logged(/no-identity/);
+    expect(refusals() - before).toBe(1);
+  });
+
   it('counts refused certificates by reason', async () => {
     const counted = await auditOf(direct.server);
     expect(counted).toMatchObject({
       // The header of the preset custom is not configured here, so it is ignored.
       'untrusted-proxy': 9,
-      'no-identity': 3,
+      'no-identity': 23,
       'control-characters': 1,
       'ambiguous-identity': 1,
       'wildcard-identity': 1,

@@ -359,6 +359,10 @@ describe('the certificate of a session that does not send it again', () => {
       status: 503,
       body: { code: 'unavailable' },
     });
+    // No login writes a line of its own.
+    await later.logIn(stranger);
+    const lines = later.server.logs().match(/client certificate not checked for revocation/g);
+    expect(lines).toHaveLength(1);
     await later.server.stop();
   });
 });
