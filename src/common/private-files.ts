@@ -104,8 +104,17 @@ export async function syncDirectory(path: string): Promise<void> {
   await closing(await open(path, 'r'), (directory) => directory.sync());
 }
 
-export function readIfExists(path: string): Promise<string | null> {
-  return ifExists<string | null>(() => readFile(path, 'utf8'), null);
+export async function readIfExists(path: string): Promise<string | null> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT') {
+      return null;
+    }
+    // Node 20 does not name the directory that lies in the place of the file.
+    throw code === 'EISDIR' ? Object.assign(error as Error, { path }) : error;
+  }
 }
 
 /** Returns null if the file does not exist or is damaged. */

@@ -88,8 +88,13 @@ function refusal(problem: GatehouseProblem, { isTokenGiven, server }: FailedCall
 /** Omits the stack, which does not help a user of the command. */
 function unknownFailure(error: unknown): Failure {
   if (error instanceof Error && 'path' in error && 'code' in error) {
-    const message = `Cannot use ${String(error.path)} (${String(error.code)}).`;
-    const hint = 'Check that it exists, that it is yours, and that there is space.';
+    const isDirectory = error.code === 'EISDIR';
+    const message = isDirectory
+      ? `${String(error.path)} is a directory, where a file belongs.`
+      : `Cannot use ${String(error.path)} (${String(error.code)}).`;
+    const hint = isDirectory
+      ? 'Move it away, and repeat the command.'
+      : 'Check that it exists, that it is yours, and that there is space.';
     return { exitCode: EXIT.configuration, code: 'file', message, hint };
   }
   if (isListenError(error)) {

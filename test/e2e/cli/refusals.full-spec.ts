@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
-import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { createServer, type RequestListener } from 'node:http';
 import { join } from 'node:path';
 import { readFullVersion } from '../../../src/common/version.js';
@@ -217,6 +217,15 @@ describe('gatehouse, without a server', () => {
     expect(await logInAt(webUrl)).toMatchObject({ code: 78, error: { code: 'damaged-file' } });
     await writeFile(key, '{"kty":"OKP"}');
     expect((await logInAt(webUrl)).stderr).toContain(`${key} is damaged.`);
+  });
+
+  it('names the directory that lies where a file belongs, and exits with 78', async () => {
+    const session = join(await pretendSession(webUrl), 'session.json');
+    await rm(session);
+    await mkdir(session);
+    const { code, stderr } = await failure(['whoami', '--server', webUrl]);
+    expect(code).toBe(78);
+    expect(stderr).toContain(`${session} is a directory, where a file belongs.`);
   });
 
   it('names the unusable folder, and exits with 78', async () => {
