@@ -71,10 +71,11 @@ export class ConnectionLimitsService {
     }
   }
 
-  /** Sends refusals as `closing` from here on. */
+  /** Sends refusals as `closing` from here on, and frees the memory of the HTTP request, which Engine.IO keeps. */
   authenticated(socket: UpdatesSocket): void {
     this.stateOf(socket.conn).socket = socket;
     this.unauthenticated.release(socket.conn);
+    Object.assign(socket.conn, { request: null });
   }
 
   @Interval(UNSENT_CHECK_MS)

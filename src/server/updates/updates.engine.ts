@@ -71,6 +71,13 @@ export class UpdatesEngine extends Server {
         cors: { origin: http.corsOrigins.includes('*') ? '*' : [...http.corsOrigins] },
       }),
     });
+    // Engine.IO's listener on the socket keeps the response of an upgrade, which needs its request no longer.
+    this.use((request: UpdatesRequest, response: object, next: () => void) => {
+      if (request.res === undefined) {
+        Object.assign(response, { req: null });
+      }
+      next();
+    });
     this.on('connection', (connection: Socket) => limits.opened(connection));
   }
 
@@ -133,8 +140,10 @@ export class UpdatesEngine extends Server {
     request: UpdatesRequest,
   ): Transport {
     const transport = super.createTransport(name, request);
+    // A listener that used the request would keep it for as long as the connection.
+    const { sid } = request._query;
     const take = (packet?: IncomingPacket): void => {
-      const connection = this.clients[request._query['sid'] || transport.sid];
+      const connection = this.clients[sid || transport.sid];
       if (connection !== undefined) {
         this.limits.take(connection, packet);
       }
