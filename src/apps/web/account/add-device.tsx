@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import type { WaitingDevice } from '../../../packages/client/api/api-client-answers.js';
 import {
   approveDevice,
@@ -9,7 +9,10 @@ import { GatehouseProblem } from '../../../packages/client/api/problem.js';
 import type { DeviceKey } from '../../../packages/client/crypto/device-key.js';
 import { isOlderDeviceLink, readDeviceLink } from '../../../packages/client/devices/device-link.js';
 import { findDevice } from '../../../packages/client/devices/device-server.js';
-import { sealAccount } from '../../../packages/client/devices/device-sealing.js';
+import {
+  sealAccount,
+  type SealedApproval,
+} from '../../../packages/client/devices/device-sealing.js';
 import { deviceKeyWords } from '../../../core/protocol/device-words.js';
 import { readUserCode, showUserCode } from '../../../core/protocol/user-code.js';
 import { shownName } from '../browser-name.js';
@@ -208,11 +211,15 @@ function hasHadKey({ accountId }: Session): boolean {
 
 /** @throws an error that has another reason than the code */
 function askAgainUnless(error: unknown, askAgain: () => void): void {
-  const code = error instanceof GatehouseProblem ? error.code : '';
-  if (code !== 'not-found' && code !== 'already-answered') {
+  if (!isUsed(error)) {
     throw error;
   }
   askAgain();
+}
+
+/** Returns true if no device waits with the code any more. */
+function isUsed(error: unknown): boolean {
+  return error instanceof GatehouseProblem && /^(not-found|already-answered)$/.test(error.code);
 }
 
 interface ApprovalProps extends FindDeviceProps {
@@ -233,10 +240,12 @@ function Approval({ userCode, found, ...props }: ApprovalProps) {
   const isLink = device.link !== null;
   const orAnother = (work: Promise<void>) =>
     work.catch((error: unknown) => askAgainUnless(error, () => props.askAgain(userCode)));
+  const handed = useRef<Handed>({ approval: null, isAnswerLost: false });
   const approve = async (entered: EnteredKey | null) => {
-    const words = await approveWith(entered, waiting, props);
+    const words = await approveWith(entered, waiting, handed.current, props);
     if (words === null) {
-      notify(done(() => t.add.added));
+      const { isAnswerLost } = handed.current;
+      notify(done(() => (isAnswerLost ? t.add.maybeAdded : t.add.added)));
       setDevice(null);
     } else {
       showWords(words);
@@ -262,6 +271,14 @@ interface EnteredKey {
   readonly isTyped: boolean;
 }
 
+/** The account that this page has sealed to the device, without a new session. */
+interface Handed {
+  /** Sent again unchanged: the new device may have it, and ask for its words. */
+  approval: SealedApproval | null;
+  /** True if the device may be added: then the server has none that waits. */
+  isAnswerLost: boolean;
+}
+
 /**
  * Approves, with an entered key with a new session, which this tab continues with.
  *
@@ -270,29 +287,35 @@ interface EnteredKey {
 async function approveWith(
   entered: EnteredKey | null,
   waiting: WaitingDevice,
+  handed: Handed,
   { device: { link }, session, startSession }: AddDeviceProps,
 ): Promise<DeviceApproval['words']> {
   const { token, accountId } = session;
   const client = clientFor(token);
-  const key = entered?.key ?? rememberedKey(accountId);
-  const account = { accountId, key, pin: pinOf(accountId) };
-  if (entered === null && key !== null) {
+  const pin = pinOf(accountId);
+  if (entered === null) {
     // The server requires a recent login here, so that an unattended tab adds no device.
-    const { pin } = account;
-    const handed = {
-      ...account,
-      encryptionMode: pin?.mode ?? 'e2ee',
-      settings: pin?.settings ?? null,
-    };
-    const { sealed, words } = await sealAccount(waiting, handed, link?.linkSecret ?? null);
-    await client.devices.approve(waiting.id, sealed);
+    const key = rememberedKey(accountId);
+    const encryptionMode = key === null ? 'plain' : (pin?.mode ?? 'e2ee');
+    const account = { accountId, key, encryptionMode, settings: pin?.settings ?? null } as const;
+    handed.approval ??= await sealAccount(waiting, account, link?.linkSecret ?? null);
+    const { sealed, words } = handed.approval;
+    try {
+      await client.devices.approve(waiting.id, sealed);
+      handed.isAnswerLost = false;
+    } catch (error) {
+      if (!handed.isAnswerLost || !isUsed(error)) {
+        handed.isAnswerLost ||= !(error instanceof GatehouseProblem) || error.status >= 500;
+        throw error;
+      }
+    }
     return words;
   }
-  const { login, words } = await approveDevice(client, waiting, account, link);
-  if (login !== null && entered !== null) {
+  const { key } = entered;
+  const { login, words } = await approveDevice(client, waiting, { accountId, key, pin }, link);
+  if (login !== null) {
     noteReplaced(session);
-    const isKeyEntered = entered.isTyped || session.isKeyEntered;
-    startSession(sessionWithKey(login, entered.key, isKeyEntered));
+    startSession(sessionWithKey(login, key, entered.isTyped || session.isKeyEntered));
   }
   return words;
 }

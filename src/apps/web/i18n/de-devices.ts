@@ -42,6 +42,8 @@ export const deDevices: typeof enDevices = {
     noneWaits: 'Mit diesem Code wartet kein Gerät. Codes gelten zehn Minuten lang und nur einmal.',
     refused: 'Das Gerät wurde abgelehnt.',
     added: 'Das Gerät ist hinzugefügt. Es fragt, wessen Konto es ist, und meldet sich dann an.',
+    maybeAdded:
+      'Wenn das neue Gerät fragt, wessen Konto es ist, ist es hinzugefügt. Wenn nicht, beginnen Sie dort von vorn.',
     typeWords: 'Tippen Sie drei Wörter auf dem neuen Gerät ein',
     typeWordsHint: 'Das neue Gerät fragt nach den ersten drei dieser Wörter:',
     typed: 'Ich habe sie eingetippt',

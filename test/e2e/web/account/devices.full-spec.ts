@@ -174,6 +174,32 @@ inChromium('/app/device', () => {
     await seesAccount(visitor);
   });
 
+  it.each(['code', 'link'])('adds a device by its %s where the answer was lost', async (way) => {
+    const { key, id } = await createAccount();
+    await visitor.press('Sign out');
+    const { page } = visitor;
+    const { cli, userCode, link } = await begin(server.url);
+    await page.goto(way === 'link' ? link : `${server.url}/app/device`);
+    await enterKey(key);
+    await visitor.press('Sign in');
+    if (way === 'code') {
+      await enterCode(userCode);
+    }
+    await page.getByRole('checkbox').check();
+    await page.route('**/v2/auth/devices/*/approve', async (route) => {
+      await route.fetch();
+      await route.abort();
+    });
+    await visitor.press('Add the device');
+    await sees('The server does not answer.');
+    await page.unroute('**/v2/auth/devices/*/approve');
+    await visitor.press('Add the device');
+    if (way === 'link') {
+      await sees('If the new device asks whose account it is, it is added.');
+    }
+    expect(await finishLogin(cli, way === 'link' ? null : await takeWords(visitor))).toBe(id);
+  });
+
   it('signs this browser in by the QR code that it shows', async () => {
     const owner = await createCliUser();
     const signedUp = await owner.run(['signup', '--server', server.url, '--json']);
