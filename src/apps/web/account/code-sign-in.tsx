@@ -1,4 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { GatehouseClient } from '../../../packages/client/api/api-client.js';
+import type { Fetch } from '../../../packages/client/api/api-client-transport.js';
 import { waitForApproval } from '../../../packages/client/devices/device-routes.js';
 import { deviceLink } from '../../../packages/client/devices/device-link.js';
 import {
@@ -16,6 +18,7 @@ import { submitting, TextField, textOf } from '../ui/fields.js';
 import { FormButtons } from '../ui/form-buttons.js';
 import { failure, NoticeLine, useNotedAction, type Notice, type Notify } from '../ui/notice.js';
 import { QrCode } from '../ui/qr-code.js';
+import { useEvents } from '../ui/use-events.js';
 import { t } from '../i18n/messages.js';
 import { pinsOf } from './account-pins.js';
 import type { Session } from './tab-state.js';
@@ -56,6 +59,8 @@ export function CodeSignIn({ startSession, close }: CodeSignInProps) {
       endSession(unused.current);
     };
   }, []);
+  // A page that is closed or reloaded runs no effects.
+  useEvents(() => endSession(unused.current), 'pagehide');
   const accept = async (account: HandedAccount, token: string) => {
     const { accountId, key, encryptionMode: mode, settings } = account;
     if (key !== null) {
@@ -79,7 +84,8 @@ export function CodeSignIn({ startSession, close }: CodeSignInProps) {
 /** Sends nothing where no session was received. */
 function endSession(token: string | null): void {
   if (token !== null) {
-    clientFor(token)
+    const outlivingPage: Fetch = (url, init) => fetch(url, { ...init, keepalive: true });
+    new GatehouseClient({ serverUrl: serverUrl(), token, fetch: outlivingPage })
       .logOut()
       .catch(() => undefined);
   }

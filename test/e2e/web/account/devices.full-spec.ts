@@ -23,6 +23,8 @@ import {
   newAddress,
 } from '../../../helpers/device-calls.js';
 import { startLoginFixture, type LoginFixture } from '../../../fixtures/provider-login-fixture.js';
+import { call } from '../../../helpers/client.js';
+import { waitFor } from '../../../helpers/wait.js';
 import { OPTIONAL } from '../../../helpers/keyless-calls.js';
 
 let server: Server;
@@ -247,6 +249,26 @@ inChromium('/app/device', () => {
     // The refused sessions have ended: there is that of the computer, of its approval, and this one.
     const methods = await visitor.page.getByText('approved on another device').count();
     expect(methods).toBe(1);
+  });
+
+  it('ends the session that it received when the page is reloaded before it is accepted', async () => {
+    const owner = await createCliUser();
+    await owner.run(['signup', '--server', server.url]);
+    const { page } = visitor;
+    await visitor.press('Use another device');
+    const code = await page.getByText(/^[B-Z]{4}-[B-Z]{4}$/).innerText();
+    let token = '';
+    page.on('response', async (response) => {
+      if (response.url().endsWith('/token')) {
+        ({ token = '' } = (await response.json()) as { token?: string });
+      }
+    });
+    await approveCode(owner, code);
+    await page.getByLabel('The first three words').waitFor();
+    const profile = () => call(server, 'GET', '/v1/account/profile', { token });
+    expect((await profile()).status).toBe(200);
+    await page.reload();
+    await waitFor('its end', async () => (await profile()).body['code'] === 'token-revoked');
   });
 
   it('reports that its own sign-in was refused, and stays signed out', async () => {
