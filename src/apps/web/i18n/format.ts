@@ -36,8 +36,22 @@ export function formatRelative(milliseconds: number, now = Date.now()): string {
   if (unit === 'second' && distance <= 0) {
     return t.justNow;
   }
+  const count = unit === 'day' ? daysBetween(now, milliseconds) : Math.round(distance / ms);
   const style = { numeric: 'auto' } as const;
-  return new Intl.RelativeTimeFormat(locale(), style).format(Math.round(distance / ms), unit);
+  return new Intl.RelativeTimeFormat(locale(), style).format(count, unit);
+}
+
+/** Counts by the calendar: 30 hours before a morning is not "yesterday". */
+function daysBetween(first: number, last: number): number {
+  const midnight = (time: number) => new Date(time).setHours(0, 0, 0, 0);
+  // Some days have 23 or 25 hours.
+  return Math.round((midnight(last) - midnight(first)) / DAY_MS);
+}
+
+/** Returns the time of something that has happened, which is now by a clock that is behind. */
+export function formatPast(milliseconds: number): string {
+  const now = Date.now();
+  return formatRelative(Math.min(milliseconds, now), now);
 }
 
 /** Returns the time of something that is still to come, which is due now if its time is over. */

@@ -1,7 +1,7 @@
 import { markLine, textOfLine } from '../../../../packages/client/approvals/marked-text.js';
 import { summaryOf } from '../../../../packages/client/approvals/show-request.js';
 import type { AgentRequest } from '../../../../core/protocol/agent-request.js';
-import { formatRelative } from '../../i18n/format.js';
+import { formatPast } from '../../i18n/format.js';
 import { requestMessages } from '../../i18n/request-messages.js';
 import { Icon, type IconName, Tile } from '../../ui/icon.js';
 import { Section } from '../../ui/section.js';
@@ -49,7 +49,7 @@ function Row({ item: { id, found, end } }: { readonly item: RequestItem }) {
         {/* One line in any state, so that no other request moves when this one ends. */}
         <span class="hint state">
           {end === null ? (
-            found.stored !== null && list.asked(formatRelative(found.stored.createdAt))
+            found.stored !== null && list.asked(formatPast(found.stored.createdAt))
           ) : (
             <EndBadge end={end} />
           )}

@@ -10,7 +10,7 @@ import { shownName } from '../../browser-name.js';
 import { clientFor } from '../../server.js';
 import { done, NoticeLine, useNotedAction } from '../../ui/notice.js';
 import { repeatWhileVisible } from '../../ui/repeat-while-visible.js';
-import { formatDate, formatRelative } from '../../i18n/format.js';
+import { formatDate, formatPast } from '../../i18n/format.js';
 import { SignOutEverywhere } from '../security/sign-out.js';
 import { CERTIFICATE } from '../tab-state.js';
 import { Section } from '../../ui/section.js';
@@ -113,7 +113,7 @@ function SessionRow({ one, how, isBusy, rename, end }: SessionRowProps) {
 
 function SessionFacts({ one, how }: Pick<SessionRowProps, 'one' | 'how'>) {
   const { devices } = t;
-  const used = one.current ? devices.current : devices.lastUsed(formatRelative(one.lastSeenAt));
+  const used = one.current ? devices.current : devices.lastUsed(formatPast(one.lastSeenAt));
   return (
     <div>
       <span class="titled">
@@ -122,7 +122,7 @@ function SessionFacts({ one, how }: Pick<SessionRowProps, 'one' | 'how'>) {
       </span>
       <span class="quiet">{[used, one.address].filter((part) => part !== null).join(' · ')}</span>
       <span class="hint" title={formatDate(one.createdAt)}>
-        {devices.signedIn(formatRelative(one.createdAt))} {how}
+        {devices.signedIn(formatPast(one.createdAt))} {how}
       </span>
     </div>
   );

@@ -4,7 +4,7 @@ import { shownName } from '../../browser-name.js';
 import { clientFor } from '../../server.js';
 import { Icon, type IconName, Tile } from '../../ui/icon.js';
 import { done, NoticeLine, useNotedAction } from '../../ui/notice.js';
-import { formatRelative } from '../../i18n/format.js';
+import { formatPast } from '../../i18n/format.js';
 import { t } from '../../i18n/messages.js';
 import { unsubscribe } from '../notifications/push-subscription.js';
 import type { SectionProps } from '../use-account.js';
@@ -138,7 +138,7 @@ export function receiverName(device: SavedPushToken): string {
 
 /** Returns where a device is reached, and since when. */
 export function receiverFacts(device: SavedPushToken): string {
-  const added = t.devices.added(formatRelative(device.createdAt));
+  const added = t.devices.added(formatPast(device.createdAt));
   return [platformName(device), added].filter((part) => part !== null).join(' · ');
 }
 

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 import { nullIfNotFound } from '../../../../packages/client/api/problem.js';
-import { formatDay, formatList, formatRelative } from '../../i18n/format.js';
+import { formatDay, formatList, formatPast } from '../../i18n/format.js';
 import { programMessages } from '../../i18n/programs/program-messages.js';
 import { Tile } from '../../ui/icon.js';
 import { done, Loading, NoticeLine, useNotedAction } from '../../ui/notice.js';
@@ -86,7 +86,7 @@ function ProgramRow({ one, isBusy, ofProgram, end }: ProgramRowProps) {
   const { client, resource, scopes, redirectUri } = one;
   const place = redirectUri === null ? null : placeOf(redirectUri);
   const host = publisherOf(client.id) ?? (place?.kind === 'host' ? place.host : null);
-  const used = [section.used(formatRelative(one.lastUsedAt)), one.lastAddress, host];
+  const used = [section.used(formatPast(one.lastUsedAt)), one.lastAddress, host];
   return (
     <li>
       <Tile name="terminal" />
@@ -99,7 +99,7 @@ function ProgramRow({ one, isBusy, ofProgram, end }: ProgramRowProps) {
         <span class="hint">
           {place === null && `${section.file} · `}
           {place?.kind === 'computer' && `${request.computer} · `}
-          {section.approved(formatRelative(one.createdAt))} ·{' '}
+          {section.approved(formatPast(one.createdAt))} ·{' '}
           {section.until(formatDay(one.expiresAt))}
         </span>
       </div>

@@ -3,7 +3,7 @@ import { clientFor } from '../../server.js';
 import { DialogButton } from '../../ui/dialog.js';
 import { Tile } from '../../ui/icon.js';
 import { done, NoticeLine, useNotedAction } from '../../ui/notice.js';
-import { formatDate, formatRelative, formatUpcoming } from '../../i18n/format.js';
+import { formatDate, formatPast, formatUpcoming } from '../../i18n/format.js';
 import { t } from '../../i18n/messages.js';
 import { goToConnect } from './go-to-connect.js';
 import { CERTIFICATE } from '../tab-state.js';
@@ -192,7 +192,7 @@ const BADGES = { eligible: 'good', ineligible: 'alarm', unknown: '' } as const;
 function Checks({ eligibility: { checkedAt, nextCheckAt } }: Pick<Identity, 'eligibility'>) {
   const { security } = t;
   const parts = [
-    ...(checkedAt === null ? [] : [security.checked(formatRelative(checkedAt))]),
+    ...(checkedAt === null ? [] : [security.checked(formatPast(checkedAt))]),
     ...(nextCheckAt === null ? [] : [security.nextCheck(formatUpcoming(nextCheckAt))]),
   ];
   return parts.length === 0 ? null : (

@@ -9,7 +9,7 @@ import { shownName } from '../../browser-name.js';
 import { CopyButton } from '../../ui/copy-button.js';
 import { Icon, type IconName, Tile } from '../../ui/icon.js';
 import type { Notice } from '../../ui/notice.js';
-import { formatDate, formatRelative, formatUpcoming } from '../../i18n/format.js';
+import { formatDate, formatPast, formatUpcoming } from '../../i18n/format.js';
 import { t } from '../../i18n/messages.js';
 import { EventTable } from '../audit/event-table.js';
 import { Head } from '../head.js';
@@ -128,7 +128,7 @@ function Details({ account }: { readonly account: AdminAccount }) {
           </>
         )}
         <dt>{texts.accounts.lastSeen}</dt>
-        <dd>{formatRelative(lastSeenAt)}</dd>
+        <dd>{formatPast(lastSeenAt)}</dd>
         <dt>{overview.signIn}</dt>
         <dd>{detail[keyMode]}</dd>
         <dt>{overview.content}</dt>
@@ -222,7 +222,7 @@ function checksOf({ reason, checkedAt, nextCheckAt, failures }: AdminIdentity): 
   const { security } = t;
   return [
     ...(reason === null ? [] : [reasonName(reason)]),
-    ...(checkedAt === null ? [] : [security.checked(formatRelative(checkedAt))]),
+    ...(checkedAt === null ? [] : [security.checked(formatPast(checkedAt))]),
     ...(nextCheckAt === null ? [] : [security.nextCheck(formatUpcoming(nextCheckAt))]),
     ...(failures === 0 ? [] : [texts.detail.failures(failures)]),
   ].join(' · ');
@@ -283,8 +283,8 @@ function factsOf({ address, createdAt, lastSeenAt }: AdminSession, method: strin
   return [
     method,
     ...(address === null ? [] : [address]),
-    detail.signedIn(formatRelative(createdAt)),
-    detail.lastUsed(formatRelative(lastSeenAt)),
+    detail.signedIn(formatPast(createdAt)),
+    detail.lastUsed(formatPast(lastSeenAt)),
   ].join(' · ');
 }
 

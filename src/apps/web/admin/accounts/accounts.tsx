@@ -4,7 +4,7 @@ import type {
 } from '../../../../packages/client/api/admin-client.js';
 import { SelectField, submitting, textOf } from '../../ui/fields.js';
 import { Icon } from '../../ui/icon.js';
-import { formatRelative } from '../../i18n/format.js';
+import { formatPast } from '../../i18n/format.js';
 import { Freshness, Head } from '../head.js';
 import { PageButtons, usePages } from '../pages.js';
 import { accountAddress, listAddress, type Filter } from '../route.js';
@@ -184,7 +184,7 @@ function Row({ account }: { readonly account: ListedAccount }) {
         {sessions}
       </td>
       <td role="cell" data-label={accounts.lastSeen} class="whole-words">
-        {formatRelative(lastSeenAt)}
+        {formatPast(lastSeenAt)}
       </td>
     </tr>
   );

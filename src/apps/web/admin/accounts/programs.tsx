@@ -1,6 +1,6 @@
 import type { AdminActAnswer } from '../../../../packages/client/api/admin-client.js';
 import { nullIfNotFound } from '../../../../packages/client/api/problem.js';
-import { formatDay, formatList, formatRelative } from '../../i18n/format.js';
+import { formatDay, formatList, formatPast } from '../../i18n/format.js';
 import { placeName, publisherOf } from '../../../../packages/client/programs/program-host.js';
 import { Tile } from '../../ui/icon.js';
 import { ActionButton, type ActionResult } from '../action-button.js';
@@ -71,8 +71,8 @@ function Grant({ grant, accountId, ...result }: GrantProps) {
   const { client: api } = useSession();
   const { programs, detail } = texts;
   const { id, client, resource, scopes, method, createdAt, lastUsedAt, lastAddress } = grant;
-  const approved = programs.approved(formatRelative(createdAt), useProviderName()(method));
-  const used = detail.lastUsed(formatRelative(lastUsedAt));
+  const approved = programs.approved(formatPast(createdAt), useProviderName()(method));
+  const used = detail.lastUsed(formatPast(lastUsedAt));
   const { redirectUri } = grant;
   const place = redirectUri === null ? programs.file : placeName(redirectUri, programs);
   return (

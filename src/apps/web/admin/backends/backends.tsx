@@ -1,5 +1,5 @@
 import type { AdminResourceServers } from '../../../../packages/client/api/admin-client.js';
-import { formatDate, formatDuration, formatRelative, formatWait } from '../../i18n/format.js';
+import { formatDate, formatDuration, formatPast } from '../../i18n/format.js';
 import { formatCount } from '../format-count.js';
 import { Head } from '../head.js';
 import { texts } from '../i18n/texts.js';
@@ -140,9 +140,7 @@ function Streams({ streams }: Pick<Backend, 'streams'>) {
 function StreamRow({ stream }: { readonly stream: Stream }) {
   const { id, description, createdAt, polledAt, isPaused, waiting, oldestWaitingSeconds } = stream;
   const { backends } = texts;
-  const polled = isPaused
-    ? backends.paused(formatWait((polledAt - Date.now()) / 1000))
-    : formatRelative(polledAt);
+  const polled = isPaused ? backends.paused(formatPast(polledAt)) : formatPast(polledAt);
   const count = formatCount(waiting);
   const counted = waiting < MAX_WAITING ? count : backends.atLeast(count);
   const oldestAt = Date.now() - oldestWaitingSeconds * 1000;
@@ -159,7 +157,7 @@ function StreamRow({ stream }: { readonly stream: Stream }) {
         {polled}
       </td>
       <td role="cell" data-label={backends.waiting} class="number">
-        {waiting === 0 ? counted : backends.since(counted, formatRelative(oldestAt))}
+        {waiting === 0 ? counted : backends.since(counted, formatPast(oldestAt))}
       </td>
     </tr>
   );

@@ -5,7 +5,7 @@ import type {
   CreatedInvitation,
 } from '../../../../packages/client/api/admin-client.js';
 import { NoticeLine, type Notice, type Notify, useNotedAction } from '../../ui/notice.js';
-import { formatDate, formatRelative } from '../../i18n/format.js';
+import { formatDate, formatPast } from '../../i18n/format.js';
 import { ActionButton, type ActionResult } from '../action-button.js';
 import { Head } from '../head.js';
 import { PageButtons, usePages } from '../pages.js';
@@ -112,7 +112,7 @@ function Row({ invitation, ...result }: ActionResult & { readonly invitation: Ad
   const facts = [
     invitations.used(used, uses),
     invitations.until(formatDate(expiresAt)),
-    invitations.createdBy(createdBy, formatRelative(createdAt)),
+    invitations.createdBy(createdBy, formatPast(createdAt)),
   ];
   return (
     <li>

@@ -1,6 +1,6 @@
 import { useId } from 'preact/hooks';
 import type { AdminProvider } from '../admin-answers.js';
-import { formatRelative } from '../../i18n/format.js';
+import { formatPast } from '../../i18n/format.js';
 import { formatCount } from '../format-count.js';
 import { useProviderName } from '../provider-names.js';
 import { texts } from '../i18n/texts.js';
@@ -39,7 +39,7 @@ export function Rechecks({ providers, isOn }: RechecksProps) {
               hint:
                 checks.oldestDueAt === null
                   ? ''
-                  : rechecks.oldest(formatRelative(checks.oldestDueAt)),
+                  : rechecks.oldest(formatPast(checks.oldestDueAt)),
               parts: [
                 { tone: 'caution', label: rechecks.overdue, count: checks.overdue },
                 { tone: 'accent', label: rechecks.due, count: checks.due - checks.overdue },

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import type { AdminSignals, UnmatchedPage } from '../../../../packages/client/api/admin-client.js';
-import { formatRelative } from '../../i18n/format.js';
+import { formatPast } from '../../i18n/format.js';
 import type { Notice } from '../../ui/notice.js';
 import { ActionButton, type ActionResult } from '../action-button.js';
 import { formatCount } from '../format-count.js';
@@ -69,7 +69,7 @@ function Details({ reported, ...result }: ActionResult & { readonly reported: Re
           {received.length === 0
             ? signals.never
             : received.map(({ kind, at }) => (
-                <div key={kind}>{signals.received(signals.kinds[kind], formatRelative(at))}</div>
+                <div key={kind}>{signals.received(signals.kinds[kind], formatPast(at))}</div>
               ))}
         </dd>
         {stream !== null && <StreamState stream={stream} />}
@@ -111,7 +111,7 @@ function StreamState({ stream }: { readonly stream: Stream }) {
     signals.deliveries[delivery],
     ...(reason === null ? [] : [reason]),
     ...(failure === null ? [] : [signals.failure(failure)]),
-    ...(seenAt === null ? [] : [signals.seen(formatRelative(seenAt))]),
+    ...(seenAt === null ? [] : [signals.seen(formatPast(seenAt))]),
   ];
   return (
     <>
@@ -206,7 +206,7 @@ function Row({ person, provider, ...result }: RowProps) {
         {stateOf(person)}
       </td>
       <td role="cell" data-label={signals.changed} class="whole-word">
-        {formatRelative(changedAt)}
+        {formatPast(changedAt)}
       </td>
       {caller.role === 'operate' && (
         <td role="cell">
