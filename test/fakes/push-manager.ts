@@ -6,6 +6,7 @@
 export const FAKE_PUSH_MANAGER = `
   const kept = () => JSON.parse(localStorage.getItem('test.subscription') ?? 'null');
   const subscriptionOf = (json) => json && {
+    options: { applicationServerKey: Uint8Array.from(atob(json.key), (c) => c.charCodeAt(0)).buffer },
     toJSON: () => json,
     unsubscribe: async () => {
       localStorage.removeItem('test.subscription');

@@ -40,7 +40,8 @@ export const enDevices = {
     noneWaits: 'No device waits with this code. Codes are valid for ten minutes, and once.',
     refused: 'The device was refused.',
     added: 'The device is added. It asks whose account it is, and then signs in.',
-    maybeAdded: 'If the new device asks whose account it is, it is added. If not, start again there.',
+    maybeAdded:
+      'If the new device asks whose account it is, it is added. If not, start again there.',
     typeWords: 'Type three words on the new device',
     typeWordsHint: 'The new device asks for the first three of these words:',
     typed: 'I typed them',

@@ -1,4 +1,10 @@
 import { DeviceKey } from '../../../../src/packages/client/crypto/device-key.js';
+import {
+  AccountContent,
+  changeSettings,
+  GatehouseClient,
+  MemoryPins,
+} from '../../../../src/packages/client/index.js';
 import { readWebPushToken } from '../../../../src/packages/client/notifications/web-push.js';
 import { hasDbus } from '../../../fixtures/programs/desktop-fixture.js';
 import {
@@ -19,6 +25,7 @@ import {
   pushTokensOf,
   registerIn,
   sendTo,
+  sessionOf,
   signUpToStay,
   unlockSettings,
 } from '../push-acts.js';
@@ -298,6 +305,48 @@ const canClick = hasChromium() && hasDbus();
     const browser = visitor.page.getByRole('region', { name: 'This browser' });
     await browser.getByRole('link', { name: 'Devices and sessions' }).click();
     await visitor.page.getByRole('button', { name: 'Remove: My browser' }).waitFor();
+  });
+
+  it('says that this browser blocks notifications when it takes the permission while the page is open', async () => {
+    await registerBrowser(await signUp());
+    await sees('This browser shows your notifications');
+    const devTools = await push.context.newCDPSession(visitor.page);
+    const permission = { name: 'notifications' };
+    const denied = { permission, setting: 'denied', origin: server.url } as const;
+    await devTools.send('Browser.setPermission', denied);
+    await sees('This browser blocks notifications of this page.');
+    await devTools.send('Browser.resetPermissions');
+    await push.context.grantPermissions(['notifications']);
+    await sees('This browser shows your notifications');
+  });
+
+  it('asks to turn notifications on again where the settings have lost the key of this browser', async () => {
+    const key = await signUp();
+    await registerBrowser(key);
+    await sees('This browser shows your notifications');
+    const [lost] = await tokensOf();
+    const { token, accountId } = await sessionOf(visitor);
+    const content = new AccountContent(key.bytes, accountId);
+    const client = new GatehouseClient({ serverUrl: server.url, token });
+    const access = { content, pins: new MemoryPins() };
+    await changeSettings(client, access, (fields) => ({ ...fields, notificationsWebPushV1: null }));
+    await registerBrowser(key);
+    await sees('This browser shows your notifications');
+    const tokens = await tokensOf();
+    expect(tokens).toMatchObject([{ name: 'My browser' }]);
+    expect(tokens[0]?.token).not.toBe(lost?.token);
+    expect(await send(key)).toMatchObject([{ state: 'no-target' }, { state: 'sent' }]);
+  });
+
+  it('says that the server does not answer where the service worker cannot be loaded', async () => {
+    const key = await signUp();
+    const failed = { status: 502, body: 'Bad gateway' };
+    await push.context.route('**/app/worker.js', (route) => route.fulfill(failed));
+    await registerBrowser(key);
+    await sees('The server does not answer.');
+    await push.context.unroute('**/app/worker.js');
+    await visitor.press('Turn on in this browser');
+    await sees('This browser now shows your notifications.');
   });
 
   it('shows a generic notification when the data is not a message', async () => {

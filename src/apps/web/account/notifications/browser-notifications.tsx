@@ -11,13 +11,20 @@ import { Listing } from '../../ui/listing.js';
 import type { PartProps } from './push-preferences.js';
 import { Switch } from './switch.js';
 import { setPreviewsHere, showsPreviewsHere } from '../../worker/device-previews.js';
-import { unavailableReason } from './push-subscription.js';
-import type { SettingsAccess } from '../../../../packages/client/settings/account-settings.js';
-import { formatWebPushToken } from '../../../../packages/client/notifications/web-push.js';
+import { ownToken, subscribedKey, unavailableReason } from './push-subscription.js';
+import type {
+  SettingsAccess,
+  SettingsFields,
+} from '../../../../packages/client/settings/account-settings.js';
+import {
+  formatWebPushToken,
+  readWebPushKey,
+  WEB_PUSH_SETTING,
+} from '../../../../packages/client/notifications/web-push.js';
 import { confirmOwnReceiver } from '../../../../packages/client/settings/receivers.js';
 import { ensureWebPushKey } from '../../../../packages/client/notifications/web-push-key.js';
 import { readBase64 } from '../../../../core/protocol/base64.js';
-import { clientFor, serverUrl } from '../../server.js';
+import { clientFor, loading, serverUrl } from '../../server.js';
 import type { Session } from '../tab-state.js';
 import { Section } from '../../ui/section.js';
 import { Badge } from '../../ui/badge.js';
@@ -26,7 +33,8 @@ type BrowserProps = PartProps & Pick<SectionProps, 'account' | 'own'>;
 
 export function BrowserNotifications({ account, own, ...props }: BrowserProps) {
   const { browser } = notificationMessages;
-  const isOn = account.devices.some(({ token }) => token === own);
+  const isSaved = account.devices.some(({ token }) => token === own);
+  const isOn = useKeyMatch(own, props.settings.fields) && isSaved;
   const reason = unavailableReason();
   return (
     <Section id="this-browser" title={browser.title} lead={browser.lead}>
@@ -40,6 +48,17 @@ export function BrowserNotifications({ account, own, ...props }: BrowserProps) {
       )}
     </Section>
   );
+}
+
+/**
+ * Returns false where the account has another Web Push key than the one that this browser subscribed with: push services
+ * then refuse what senders send, for example after the settings were lost.
+ */
+function useKeyMatch(own: string | null, fields: SettingsFields | null): boolean {
+  const [subscribed, show] = useState<string | null>(null);
+  useEffect(() => void subscribedKey().then(show, () => show(null)), [own]);
+  const key = readWebPushKey(fields?.[WEB_PUSH_SETTING]);
+  return subscribed === null || subscribed === key?.publicKey;
 }
 
 /** @param isSent false where the account sends no push notifications */
@@ -139,6 +158,7 @@ async function register(
     throw new NotRegistered('denied');
   }
   const client = clientFor(bearer);
+  const before = await ownToken().catch(() => null);
   const subscription = await subscribe(await ensureWebPushKey(client, access));
   const token = formatWebPushToken(subscription.toJSON());
   if (token === null) {
@@ -146,11 +166,15 @@ async function register(
     throw new NotRegistered('address');
   }
   await client.savePushToken(token, serverUrl(), { name, platform: 'web' });
+  if (before !== null && before !== token) {
+    // This browser has one subscription: the former one has ended.
+    await client.removePushToken(before).catch(() => undefined);
+  }
   await confirmOwnReceiver(client, access, token);
 }
 
 async function subscribe(publicKey: string): Promise<PushSubscription> {
-  const registration = await navigator.serviceWorker.register(workerAddress());
+  const registration = await loading(navigator.serviceWorker.register(workerAddress()));
   await activated(registration);
   const { pushManager } = registration;
   const options = { userVisibleOnly: true, applicationServerKey: readBase64(publicKey, 65, 65) };
@@ -170,8 +194,14 @@ async function subscribe(publicKey: string): Promise<PushSubscription> {
 /** Replaces `ready`, which never resolves for a page at `/app`, because its scope is `/app/`. */
 function activated({ active, waiting, installing }: ServiceWorkerRegistration): Promise<void> {
   const worker = active ?? waiting ?? installing;
-  return new Promise((resolve) => {
-    const check = () => worker?.state === 'activated' && resolve();
+  return new Promise((resolve, reject) => {
+    const check = () => {
+      if (worker?.state === 'activated') {
+        resolve();
+      } else if (worker?.state === 'redundant') {
+        reject(new Error('The service worker could not be installed, or was removed.'));
+      }
+    };
     worker?.addEventListener('statechange', check);
     check();
   });

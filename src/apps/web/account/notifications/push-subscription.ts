@@ -1,9 +1,10 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useCallback, useEffect, useState } from 'preact/hooks';
 import { registersPushToken } from '../../../../packages/client/notifications/notification-display.js';
 import {
   formatWebPushToken,
   type WebPushMessage,
 } from '../../../../packages/client/notifications/web-push.js';
+import { base64UrlOf } from '../../../../packages/client/crypto/bytes.js';
 import { serverUrl } from '../../server.js';
 import { SHOW } from '../../worker/page-messages.js';
 import type { Account } from '../use-account.js';
@@ -41,24 +42,46 @@ export function unavailableReason(): UnavailableReason | null {
 
 /** null where this browser is not subscribed. */
 export async function ownToken(): Promise<string | null> {
-  const registration = await navigator.serviceWorker.getRegistration(document.baseURI);
-  const subscription = await registration?.pushManager.getSubscription();
+  const subscription = await ownSubscription();
   return subscription ? formatWebPushToken(subscription.toJSON()) : null;
+}
+
+/** Returns the public key with which this browser is subscribed; null where it does not say so. */
+export async function subscribedKey(): Promise<string | null> {
+  const key = (await ownSubscription())?.options?.applicationServerKey;
+  return key ? base64UrlOf(new Uint8Array(key)) : null;
+}
+
+async function ownSubscription(): Promise<PushSubscription | null | undefined> {
+  const registration = await navigator.serviceWorker.getRegistration(document.baseURI);
+  return registration?.pushManager.getSubscription();
 }
 
 export function useOwnToken(account: Account | null): string | null {
   const [own, setOwn] = useState<string | null>(null);
-  useEffect(() => {
-    if (unavailableReason() === null) {
-      ownToken().then(setOwn, () => setOwn(null));
-    }
-  }, [account]);
+  const read = useCallback(() => {
+    const found = unavailableReason() === null ? ownToken() : Promise.resolve(null);
+    found.then(setOwn, () => setOwn(null));
+  }, []);
+  useEffect(read, [account]);
+  useEffect(() => watchPermission(read), []);
   return own;
 }
 
+/** Calls back when the person takes the permission from this page, or gives it back. */
+function watchPermission(changed: () => void): () => void {
+  const stop = new AbortController();
+  // Older browsers have no such event.
+  const asked = navigator.permissions?.query({ name: 'notifications' });
+  asked?.then(
+    (status) => status.addEventListener('change', changed, stop),
+    () => undefined,
+  );
+  return () => stop.abort();
+}
+
 export async function unsubscribe(): Promise<void> {
-  const registration = await navigator.serviceWorker.getRegistration(document.baseURI);
-  await (await registration?.pushManager.getSubscription())?.unsubscribe();
+  await (await ownSubscription())?.unsubscribe();
 }
 
 /** Sends the service worker a message. Resolves with true if it showed a notification. */

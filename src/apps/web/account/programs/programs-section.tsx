@@ -99,8 +99,7 @@ function ProgramRow({ one, isBusy, ofProgram, end }: ProgramRowProps) {
         <span class="hint">
           {place === null && `${section.file} · `}
           {place?.kind === 'computer' && `${request.computer} · `}
-          {section.approved(formatPast(one.createdAt))} ·{' '}
-          {section.until(formatDay(one.expiresAt))}
+          {section.approved(formatPast(one.createdAt))} · {section.until(formatDay(one.expiresAt))}
         </span>
       </div>
       <div class="row">

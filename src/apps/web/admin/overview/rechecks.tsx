@@ -37,9 +37,7 @@ export function Rechecks({ providers, isOn }: RechecksProps) {
             rows={checked.map(({ id, checks }) => ({
               name: nameOf(id),
               hint:
-                checks.oldestDueAt === null
-                  ? ''
-                  : rechecks.oldest(formatPast(checks.oldestDueAt)),
+                checks.oldestDueAt === null ? '' : rechecks.oldest(formatPast(checks.oldestDueAt)),
               parts: [
                 { tone: 'caution', label: rechecks.overdue, count: checks.overdue },
                 { tone: 'accent', label: rechecks.due, count: checks.due - checks.overdue },
