@@ -205,3 +205,27 @@ inChromium('the keyboard focus on the account page', () => {
     expect(await page.evaluate('document.activeElement.innerText')).toContain('npm ci');
   });
 });
+
+inChromium('the account page in the colours of a high-contrast theme', () => {
+  it('marks the section that it shows', async () => {
+    const visitor = await visit(`${server.url}/app`, { forcedColors: 'active' });
+    await createAccount(visitor);
+    const colours = (selector: string) =>
+      visitor.page.evaluate(
+        `[...document.querySelectorAll('${selector}')].map((one) => getComputedStyle(one).color)`,
+      );
+    const [current] = (await colours('nav [aria-current]')) as string[];
+    expect(current).toMatch(/^rgb/);
+    expect(await colours('nav a:not([aria-current])')).not.toContain(current);
+  });
+
+  it('shows the tick of a switch', async () => {
+    const visitor = await visit(`${server.url}/app`, { forcedColors: 'active' });
+    await createAccount(visitor);
+    await open(visitor, 'Notifications');
+    const all = visitor.page.getByRole('switch', { name: 'Send push notifications' });
+    expect(await all.isChecked()).toBe(true);
+    const thumb = `getComputedStyle(document.querySelector('[role=switch]'), '::before').content`;
+    expect(await visitor.page.evaluate(thumb)).toBe('none');
+  });
+});

@@ -70,6 +70,16 @@ inChromium('the console', () => {
     await seesTitle(visitor, 'Overview');
   });
 
+  it('marks its section and a pressed button in the colours of a high-contrast theme', async () => {
+    const { page } = await openConsole(visit, url, tokens.operator);
+    await page.emulateMedia({ forcedColors: 'active' });
+    const colour = (selector: string) =>
+      page.evaluate(`getComputedStyle(document.querySelector(${JSON.stringify(selector)})).color`);
+    expect(await colour('nav [aria-current]')).not.toBe(await colour('nav a:not([aria-current])'));
+    await page.getByRole('button', { name: '24 hours' }).waitFor();
+    expect(await colour('[aria-pressed=true]')).not.toBe(await colour('[aria-pressed=false]'));
+  });
+
   it('names once the field that the server refuses', async () => {
     const visitor = await openConsole(visit, url, tokens.operator);
     await visitor.page.goto(`${url}/admin/#audit?accountId=x`);
