@@ -14,6 +14,9 @@ export interface Transaction extends SqlRunner {
   readonly manager: EntityManager;
 }
 
+/** It takes no lock of a table, so that it waits for no migration. */
+const PROBE = `SELECT to_regclass('account') IS NOT NULL AS "hasTables"`;
+
 const BY_INDEX = `SELECT set_config('enable_seqscan', 'off', true), set_config('enable_sort', 'off', true)`;
 
 /**
@@ -52,10 +55,10 @@ export class DatabaseService implements SqlRunner {
     });
   }
 
-  /** Returns the state of the database, which takes writes where it is `ready`. */
-  probe(): Promise<'ready' | 'away' | 'read-only'> {
-    return this.query('SELECT 1').then(
-      () => 'ready',
+  /** Returns the state of the database, which has the tables and takes writes where it is `ready`. */
+  probe(): Promise<'ready' | 'schema-behind' | 'away' | 'read-only'> {
+    return this.query<{ hasTables: boolean }>(PROBE).then(
+      ([row]) => (row?.hasTables === true ? 'ready' : 'schema-behind'),
       () => (isReadOnly(this.source.lastFailure) ? 'read-only' : 'away'),
     );
   }

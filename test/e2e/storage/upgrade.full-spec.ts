@@ -6,6 +6,7 @@ import { connect } from '../../helpers/client-live.js';
 import { type Server, startServer } from '../../fixtures/programs/server-fixture.js';
 import { createStore, DATABASE_TIMES } from '../../fixtures/programs/store-fixture.js';
 import { createDatabase, runSql } from '../../fixtures/programs/services-fixture.js';
+import { waitFor } from '../../helpers/wait.js';
 
 const CLI = join(import.meta.dirname, '../../../dist/bin/gatehouse.js');
 const SECRET = 'a-master-secret-that-only-tests-know-0123456789';
@@ -129,6 +130,14 @@ describe('gatehouse migrate', () => {
     while ((await state()) !== 'ready') {
       await new Promise((done) => setTimeout(done, 20));
     }
+    await expectServing(server);
+    await runSql(database.url, 'DROP SCHEMA public CASCADE; CREATE SCHEMA public');
+    await waitFor('it notices that the tables are gone', async () => {
+      const { status } = await call(server, 'GET', '/readyz');
+      return status === 503 && (await state()) === 'schema-behind';
+    });
+    await migrate(database.url);
+    await waitFor('it is ready again', async () => (await state()) === 'ready');
     await expectServing(server);
     await server.stop();
     await database.drop();
