@@ -15,6 +15,7 @@ import {
   createPrivateFile,
   makePrivateDirectory,
   readIfExists,
+  syncDirectory,
   userDirectory,
   writePrivateFile,
 } from '../../../common/private-files.js';
@@ -83,13 +84,14 @@ export class ServerStore {
   }
 
   async saveDeviceKey(server: string, key: DeviceKeyJwk): Promise<DeviceKeyJwk> {
-    await this.makeDirectory(server);
+    const directory = await this.makeDirectory(server);
     await writePrivateFile(join(this.root, 'key-server.json'), toText({ server }));
     const isNew = await createPrivateFile(this.keyFile(server), toText(key));
     if (!isNew) {
       return (await this.deviceKey(server)) ?? key;
     }
     await writePrivateFile(this.keyAccountFile(server), toText({ accountId: null }));
+    await syncDirectory(directory);
     return key;
   }
 

@@ -120,7 +120,9 @@ export class Spool {
   /** Resolves when the events are on disk, claimed by this process or unclaimed. */
   async addEvents(entry: EventsEntry, isClaimed: boolean): Promise<SpooledEvents> {
     await this.prepare();
-    return this.write(entry, this.options.now(), isClaimed);
+    const claim = await this.write(entry, this.options.now(), isClaimed);
+    await syncDirectory(this.queue);
+    return claim;
   }
 
   /** Adds the deliveries before it removes their events. */
