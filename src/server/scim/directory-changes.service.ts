@@ -31,6 +31,12 @@ interface DirectoryEffect {
   readonly events: readonly AuditEvent[];
 }
 
+interface AppliedChange {
+  readonly effect: DirectoryEffect | null;
+  readonly isKnown: boolean;
+  readonly withdrawn: string | null;
+}
+
 type DatedChange = PersonChange & { readonly now: Date };
 
 /** Applies what a directory says about a person to the identities that the person matches. */
@@ -48,14 +54,15 @@ export class DirectoryChangesService {
   /**
    * Stores the word of the directory in the transaction of the change.
    *
-   * @returns null when nothing changed for the person; `isKnown` false = a first login may be the person's
+   * @returns null when nothing changed for the person; `isKnown` false = a first login may be the person's;
+   * `withdrawn` = the account of another person that the directory no longer names
    */
   async apply(
     tx: Transaction,
     { match }: DirectoryRules,
     change: DatedChange,
-  ): Promise<{ readonly effect: DirectoryEffect | null; readonly isKnown: boolean }> {
-    await this.withdrawFormer(tx, match, change);
+  ): Promise<AppliedChange> {
+    const withdrawn = await this.withdrawFormer(tx, match, change);
     const found = await this.links.match(tx, match, change);
     const { isKnown } = found;
     const { before, after, now } = change;
@@ -65,14 +72,15 @@ export class DirectoryChangesService {
     if (accounts.length > 0) {
       const outcome = isAllowed ? 'activated' : 'deactivated';
       const events = accounts.flatMap((account) => account.events);
-      return { effect: { provider, outcome, accounts, events }, isKnown };
+      return { effect: { provider, outcome, accounts, events }, isKnown, withdrawn };
     }
     if (isAllowed || before?.isActive !== true || !(isNews || found.refused.length === 0)) {
-      return { effect: null, isKnown };
+      return { effect: null, isKnown, withdrawn };
     }
     const outcome = found.isAmbiguous ? 'ambiguous' : 'unmatched';
     const name = found.refused[0] ?? externalId ?? userName;
-    return { effect: await unmatched(tx, { provider, subject: name }, outcome, now), isKnown };
+    const effect = await unmatched(tx, { provider, subject: name }, outcome, now);
+    return { effect, isKnown, withdrawn };
   }
 
   /** @returns `isNews` true if the word about a subject is another one than before */
@@ -117,17 +125,24 @@ export class DirectoryChangesService {
     }
   }
 
+  /** Closes the connections of an account whose person a required directory no longer shows. Call it after the commit. */
+  announceWithdrawn(provider: string, accountId: string, isRequired: boolean): void {
+    const change = { accountId, seq: null, event: null };
+    this.changes.announce(change, isRequired ? 'not-eligible' : undefined, provider);
+  }
+
   /** A person without an identity was named by an id that the directory has now changed. */
   private async withdrawFormer(
     tx: Transaction,
     match: DirectoryRules['match'],
     { before, after }: PersonChange,
-  ): Promise<void> {
+  ): Promise<string | null> {
     const former = before?.subject === null && match === 'externalId' ? before.externalId : null;
     if (before !== null && after !== null && former !== null && former !== after.externalId) {
       const of = { provider: before.provider, subject: former };
-      await this.signals.withdraw(tx, of, before.id);
+      return this.signals.withdraw(tx, of, before.id);
     }
+    return null;
   }
 }
 

@@ -107,7 +107,7 @@ export class ScimUsersService {
     id: string,
     changed: (person: DirectoryPerson) => ReadPerson,
   ): Promise<DirectoryPerson> {
-    const { after, effect, problems } = await this.store(provider, id, changed).catch(
+    const { after, effect, problems, withdrawn } = await this.store(provider, id, changed).catch(
       (error: unknown) => {
         if (!(error instanceof UserNameTakenError)) {
           throw error;
@@ -127,6 +127,9 @@ export class ScimUsersService {
     this.report(provider, id, problems);
     if (effect !== null) {
       this.changes.announce(effect);
+    }
+    if (withdrawn !== null) {
+      this.changes.announceWithdrawn(provider, withdrawn, this.rulesOf(provider).required);
     }
     return after;
   }

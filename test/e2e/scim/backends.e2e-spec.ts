@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { decodeJwt } from 'jose';
 import { endedIn, EventStreamFixture } from '../../fixtures/event-stream-fixture.js';
-import { OffboardingFixture } from '../../fixtures/offboarding-fixture.js';
+import { KEYLESS, OffboardingFixture } from '../../fixtures/offboarding-fixture.js';
 import { PROGRAM_ENV, PROGRAMS, programTokens } from '../../fixtures/programs-fixture.js';
 import { backends, backendToken, exchange } from '../../fixtures/resource-server-fixture.js';
 import { ScimFixture } from '../../fixtures/scim-fixture.js';
+import { connect } from '../../helpers/client-live.js';
 import { refusalOf } from '../../helpers/client.js';
 
 const setup = backends([
@@ -92,5 +93,36 @@ describe('a required directory', () => {
       ended.push(...endedIn(await relay.take()), ...endedIn(await notes.take()));
       return sids.every((sid) => ended.includes(sid));
     });
+  });
+
+  it('ends the session at a backend of a person whom the directory no longer shows', async () => {
+    const directory = new ScimFixture(own);
+    const required = { AUTH_PROVIDERS_CONFIG_JSON: directory.providers({ required: true }) };
+    const gate = await own.start({
+      ...env,
+      ...required,
+      ...KEYLESS,
+      AUTH_REQUIRED_LOGIN_PROVIDERS: 'people',
+    });
+    const sub = randomUUID();
+    const first = await directory.add(gate, { userName: randomUUID(), externalId: sub });
+    // Two people of one id: the login matches neither, and the word about the first one stays.
+    await directory.add(gate, { userName: randomUUID(), externalId: sub });
+    const person = await own.keylessLogin(gate, sub);
+    const relay = await EventStreamFixture.open(gate, setup, 'relay');
+    const sid = decodeJwt(await backendToken(gate, person.token, 'relay'))['sid'] as string;
+    const live = await connect(gate, { token: person.token });
+    await live.next('hello');
+    const moved = [{ op: 'replace', path: 'externalId', value: randomUUID() }];
+    expect((await directory.patch(gate, first, moved)).status).toBe(200);
+    // At once, and not at the next regular check.
+    const { rows } = await own.sql.query(
+      'SELECT FROM resource_session WHERE id = $1 AND (judge_at IS NULL OR judge_at > now())',
+      [sid],
+    );
+    expect(rows).toEqual([]);
+    expect(endedIn(await relay.until(sid))).toContain(sid);
+    expect(await live.next('closing')).toMatchObject({ code: 'not-eligible' });
+    expect(await own.statusOf(gate, person)).toBe(403);
   });
 });

@@ -184,17 +184,28 @@ export class IdentitySignalRepository {
     }
   }
 
-  /** Removes the yes about a subject that a person of the directory gave, not another person's. */
-  async withdraw(
-    tx: Transaction,
-    { provider, subject }: SignalSubject,
-    personId: string,
-  ): Promise<void> {
-    await tx.query(
+  /**
+   * Removes the yes about a subject that a person of the directory gave, not another person's. Sessions at
+   * backends are judged again: a required directory no longer shows the person.
+   * @returns the account of the identity; null = none lost a yes
+   */
+  async withdraw(tx: Transaction, of: SignalSubject, personId: string): Promise<string | null> {
+    const accountId = await lockIdentity(tx, of);
+    const removed = await tx.query(
       `DELETE FROM "identity_signal" WHERE "provider" = $1 AND "subject" = $2
-         AND "source" = 'directory' AND "is_allowed" AND COALESCE("person_id", $3) = $3`,
-      [provider, subject, personId],
+         AND "source" = 'directory' AND "is_allowed" AND COALESCE("person_id", $3) = $3 RETURNING 1`,
+      [of.provider, of.subject, personId],
     );
+    if (removed.length === 0 || accountId === null) {
+      return null;
+    }
+    await holdAccounts(tx, [accountId]);
+    for (const table of ['resource_session', 'program_grant']) {
+      await tx.query(`UPDATE "${table}" SET "judge_at" = now() WHERE "account_id" = $1`, [
+        accountId,
+      ]);
+    }
+    return accountId;
   }
 
   /**
