@@ -84,7 +84,7 @@ async function startTraces(): Promise<() => Promise<void>> {
   return startTracing();
 }
 
-/** The first signal drains; the second, of either kind, ends the process at once. */
+/** The first signal drains; the second, of any kind, ends the process at once. */
 function drainOnSignal(stop: () => Promise<void>, graceMs: number, logger: Logger): void {
   let isDraining = false;
   const onSignal = (signal: NodeJS.Signals): void => {
@@ -105,7 +105,8 @@ function drainOnSignal(stop: () => Promise<void>, graceMs: number, logger: Logge
       },
     );
   };
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+  // A terminal that closes sends SIGHUP.
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
     const earlier = process.listeners(signal);
     process.on(signal, onSignal);
     // Not before: a signal that has arrived is lost with its last listener.

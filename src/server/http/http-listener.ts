@@ -62,6 +62,8 @@ export function createListener(
   }
   // This server is no proxy (RFC 9110, 9.3.6); without a listener Node cuts the connection.
   server.server.on('connect', (_request, socket) => endConnection(socket, rawRefusal('')));
+  // Node refuses an expectation that it does not know without a body; a server may ignore it (RFC 9110, 10.1.1).
+  server.server.on('checkExpectation', (...exchange) => server.server.emit('request', ...exchange));
   // The size of all headers is bounded. Node before 26 drops those beyond a thousand, such as the address that a proxy adds.
   server.server.maxHeadersCount = 0;
   releaseEndedConnections(server.server);

@@ -132,21 +132,26 @@ describe('after SIGTERM', () => {
     expect(stored['tokens']).toMatchObject([{ token: 'slow' }]);
   });
 
-  it('exits although a client does not answer', async () => {
-    const { token } = await logIn(server);
-    const socket = openSocket(server.port, '127.0.0.1');
-    socket.write(
-      'GET /v1/updates/?EIO=4&transport=websocket HTTP/1.1\r\nhost: x\r\nconnection: upgrade\r\n' +
-        'upgrade: websocket\r\nsec-websocket-version: 13\r\n' +
-        'sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n',
-    );
-    await once(socket, 'data');
-    const packet = Buffer.from(`40${JSON.stringify({ token })}`);
-    socket.write(Buffer.concat([Buffer.from([0x81, 0xfe, 0, packet.length, 0, 0, 0, 0]), packet]));
-    await once(socket, 'data');
-    expect(await server.kill('SIGTERM')).toEqual({ code: 0, signal: null });
-    socket.destroy();
-  });
+  it.each(['SIGTERM', 'SIGHUP'] as const)(
+    'exits on %s although a client does not answer',
+    async (signal) => {
+      const { token } = await logIn(server);
+      const socket = openSocket(server.port, '127.0.0.1');
+      socket.write(
+        'GET /v1/updates/?EIO=4&transport=websocket HTTP/1.1\r\nhost: x\r\nconnection: upgrade\r\n' +
+          'upgrade: websocket\r\nsec-websocket-version: 13\r\n' +
+          'sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n',
+      );
+      await once(socket, 'data');
+      const packet = Buffer.from(`40${JSON.stringify({ token })}`);
+      socket.write(
+        Buffer.concat([Buffer.from([0x81, 0xfe, 0, packet.length, 0, 0, 0, 0]), packet]),
+      );
+      await once(socket, 'data');
+      expect(await server.kill(signal)).toEqual({ code: 0, signal: null });
+      socket.destroy();
+    },
+  );
 
   it('exits at once on a second signal', async () => {
     const login = await logIn(server);

@@ -162,6 +162,14 @@ describe('the shape of refusals', () => {
     }
   });
 
+  it('ignores an expectation that it does not know', async () => {
+    const head = 'HTTP/1.1\r\nhost: x\r\nexpect: wonders\r\nconnection: close\r\n\r\n';
+    expect(await raw(`GET /v1/features ${head}`)).toMatch(/^HTTP\/1.1 200 /);
+    expect(await raw(`GET /v1/push-tokens ${head}`)).toMatch(
+      /^HTTP\/1.1 401 [^]*"code":"missing-token"/,
+    );
+  });
+
   it('refuses headers beyond the limit', async () => {
     const answer = await raw(
       `GET /v1/features HTTP/1.1\r\nhost: x\r\nx-large: ${'x'.repeat(20_000)}\r\n\r\n`,
