@@ -257,11 +257,12 @@ inChromium('/app/device', () => {
     const { page } = visitor;
     await visitor.press('Use another device');
     const code = await page.getByText(/^[B-Z]{4}-[B-Z]{4}$/).innerText();
-    let token = '';
-    page.on('response', async (response) => {
-      if (response.url().endsWith('/token')) {
-        ({ token = '' } = (await response.json()) as { token?: string });
-      }
+    let token: string | undefined;
+    await page.route('**/v2/auth/devices/*/token', async (route) => {
+      const response = await route.fetch();
+      const answer = (await response.json()) as { token?: string };
+      token ??= answer.token;
+      await route.fulfill({ response });
     });
     await approveCode(owner, code);
     await page.getByLabel('The first three words').waitFor();

@@ -1,5 +1,6 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { Route } from 'playwright-core';
 import {
   inChromium,
   useChromium,
@@ -150,11 +151,17 @@ inChromium('a request of a program on the account page', () => {
     await programTokens(server, token);
     await programTokens(server, token);
     await open(visitor, 'Devices and sessions');
-    await visitor.page.getByRole('button', { name: 'End all 2: Inspector' }).waitFor();
-    const [newest] = await programsOf(server, token);
-    await call(server, 'DELETE', `/v1/account/programs/${newest?.id ?? ''}`, { token });
+    const last = (await programsOf(server, token)).at(-1);
+    const routes = '**/v1/account/programs/*';
+    const endLastFirst = async (route: Route) => {
+      await call(server, 'DELETE', `/v1/account/programs/${last?.id ?? ''}`, { token });
+      await route.continue();
+    };
+    await visitor.page.route(routes, endLastFirst, { times: 1 });
+    const notFound = visitor.page.waitForResponse((answer) => answer.status() === 404);
     await visitor.press('End all 2: Inspector');
     await sees(visitor, 'The access of the program was ended.');
+    expect((await notFound).url()).toContain(last?.id);
     expect(await programsOf(server, token)).toEqual([]);
   });
 
