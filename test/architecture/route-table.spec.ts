@@ -1,7 +1,6 @@
 import { RequestMethod } from '@nestjs/common';
 import { APP_GUARD, ModulesContainer, Reflector } from '@nestjs/core';
 import { AuthenticationGuard } from '../../src/server/auth/authentication.guard.js';
-import { ProviderRequiredGuard } from '../../src/server/auth/provider-required.guard.js';
 import {
   routeAccessOf,
   type RouteAccess,
@@ -112,12 +111,12 @@ describe('the route table', () => {
     expect(named('eligible').length).toBeGreaterThan(10);
   });
 
-  it('applies both guards to every route', () => {
+  it('applies the guard to every route', () => {
     const guards = [...app.get(ModulesContainer).values()].flatMap((module) =>
       [...module.injectables.values(), ...module.providers.values()]
         .filter(({ name, token }) => String(token ?? name).startsWith(APP_GUARD))
         .map(({ instance }) => (instance as object).constructor),
     );
-    expect(guards).toEqual([AuthenticationGuard, ProviderRequiredGuard]);
+    expect(guards).toEqual([AuthenticationGuard]);
   });
 });

@@ -10,7 +10,6 @@ import { LargeBodyHook } from './large-body.hook.js';
 import { ExpiredRowsJob } from './expired-rows.job.js';
 import { IdentityEvents } from './identity.events.js';
 import { OperatorChangesService } from './operator-changes.service.js';
-import { ProviderRequiredGuard } from './provider-required.guard.js';
 import { ClientAddressService } from './client-address.service.js';
 import { rateLimitProvider, RateLimitService } from './rate-limit.service.js';
 import { AccessTokenService } from './sessions/access-token.service.js';
@@ -44,7 +43,6 @@ import { SessionsService } from './sessions/sessions.service.js';
     SessionsService,
     // The order is the order of the checks: who is it, then may it.
     { provide: APP_GUARD, useExisting: AuthenticationGuard },
-    { provide: APP_GUARD, useClass: ProviderRequiredGuard },
   ],
   exports: [
     AccessTokenService,

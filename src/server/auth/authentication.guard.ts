@@ -19,7 +19,14 @@ export class AuthenticationGuard implements CanActivate {
     if (context.getType() !== 'http' || access === 'public') {
       return true;
     }
-    return this.authenticate(context.switchToHttp().getRequest<AuthenticatedRequest>());
+    const request = context.switchToHttp().getRequest<AuthenticatedRequest>();
+    const authenticated = this.authenticate(request);
+    if (access === 'any-token') {
+      return authenticated;
+    }
+    return authenticated instanceof Promise
+      ? authenticated.then(() => requireProviders(request))
+      : requireProviders(request);
   }
 
   /**
@@ -42,6 +49,14 @@ export class AuthenticationGuard implements CanActivate {
       ? this.limits.countCaller(access).then(() => true)
       : true;
   }
+}
+
+/** Applies to every route that does not opt out (specification, Enforcement). */
+function requireProviders({ access }: AuthenticatedRequest): boolean {
+  if (access?.providerRefusal) {
+    throw access.providerRefusal;
+  }
+  return access !== undefined;
 }
 
 /** RFC 6750, 2.1. */
