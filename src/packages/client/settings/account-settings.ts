@@ -238,16 +238,30 @@ export async function changeSettings(
   client: SettingsClient,
   access: SettingsAccess | null,
   change: (fields: SettingsFields) => SettingsFields | Promise<SettingsFields>,
-  { sleep = (ms) => pause(ms, undefined), random = Math.random }: SettingsWait = {},
+  wait?: SettingsWait,
 ): Promise<SettingsFields> {
+  return untilStored(async () => {
+    const read = await readNewest(client, access);
+    const fields = await change(read.fields);
+    return fields === read.fields || (await write(client, access, read, fields)) ? fields : null;
+  }, wait);
+}
+
+/**
+ * Repeats `attempt` until it returns a result; null = another client has written meanwhile.
+ * @throws SettingsConflict
+ */
+export async function untilStored<Result>(
+  attempt: () => Promise<Result | null>,
+  { sleep = (ms) => pause(ms, undefined), random = Math.random }: SettingsWait = {},
+): Promise<Result> {
   for (let tries = 0; tries < MAX_WRITES; tries += 1) {
     if (tries > 0) {
       await sleep(random() * Math.min(FIRST_PAUSE_MS * 2 ** (tries - 1), MAX_PAUSE_MS));
     }
-    const read = await readNewest(client, access);
-    const fields = await change(read.fields);
-    if (fields === read.fields || (await write(client, access, read, fields))) {
-      return fields;
+    const result = await attempt();
+    if (result !== null) {
+      return result;
     }
   }
   throw new SettingsConflict();

@@ -119,13 +119,19 @@ describe(changeEncryption.name, () => {
     expect(migrations).toEqual([]);
   });
 
-  it('reads again after a conflict, and gives up after repeated ones', async () => {
-    conflicts = 1;
-    await changeEncryption(client, accessOf(PLAIN), 'e2ee');
-    expect(migrations.map((one) => one.expectedSettingsVersion)).toEqual([0, 1]);
+  it('waits and reads again after a conflict, and gives up after repeated ones', async () => {
+    const pauses: number[] = [];
+    const wait = {
+      sleep: async (ms: number) => void pauses.push(ms),
+      random: () => 1,
+    };
+    conflicts = 2;
+    await changeEncryption(client, accessOf(PLAIN), 'e2ee', wait);
+    expect(migrations.map((one) => one.expectedSettingsVersion)).toEqual([0, 1, 2]);
+    expect(pauses).toEqual([100, 200]);
     conflicts = Infinity;
-    const change = changeEncryption(client, accessOf(null), 'plain');
+    const change = changeEncryption(client, accessOf(null), 'plain', wait);
     await expect(change).rejects.toThrow(SettingsConflict);
-    expect(migrations).toHaveLength(2 + 5);
+    expect(migrations).toHaveLength(3 + 12);
   });
 });

@@ -4,14 +4,13 @@ import type { AccountContent, CredentialPurpose, SettingsMark } from '../crypto/
 import type { AccountPin } from './account-pin.js';
 import {
   openNewest,
-  SettingsConflict,
   SettingsRefused,
+  untilStored,
   type SettingsAccess,
   type SettingsContent,
+  type SettingsWait,
 } from './account-settings.js';
 import type { GatehouseClient } from '../api/api-client.js';
-
-const MAX_TRIES = 5;
 
 /**
  * Changes the encryption mode of a keyed account, with everything that it stores: all of it, or
@@ -27,14 +26,15 @@ export async function changeEncryption(
   client: Pick<GatehouseClient, 'settings' | 'credentials' | 'encryption'>,
   { content, pins }: SettingsAccess & { readonly content: AccountContent },
   toMode: AccountMode,
+  wait?: SettingsWait,
 ): Promise<void> {
-  for (let tries = 0; tries < MAX_TRIES; tries += 1) {
+  await untilStored(async () => {
     const pin = await pins.read();
     const stored = await client.settings.read();
     const conversion = new Conversion(content, pin, toMode);
     const settings = await conversion.settings(stored.content);
     const credentials = await client.credentials.list();
-    const answer = await client.encryption.migrate({
+    const { success } = await client.encryption.migrate({
       toMode,
       expectedSettingsVersion: stored.version,
       settings: settings.content,
@@ -43,13 +43,12 @@ export async function changeEncryption(
         content: conversion.credential(`credential:${service}`, one),
       })),
     });
-    if (answer.success) {
+    if (success) {
       const { mark } = settings;
       await pins.update((before) => ({ mode: toMode, settings: mark ?? before?.settings ?? null }));
-      return;
     }
-  }
-  throw new SettingsConflict();
+    return success || null;
+  }, wait);
 }
 
 class Conversion {
