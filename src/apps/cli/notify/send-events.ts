@@ -159,7 +159,12 @@ async function deliverAll(
   }
   const known = new Set(added.known);
   await sender.resumeKnown(known, deliveries);
-  await (isLarge ? sender.engine.round() : sender.engine.attemptNow(added.claims, deliveries));
+  if (isLarge) {
+    await sender.engine.round();
+    await sender.loadTaken(deliveries);
+  } else {
+    await sender.engine.attemptNow(added.claims, deliveries);
+  }
   if (context.options.wait === true) {
     const ids = deliveries.map(({ id }) => id);
     await sender.drain(new Set(ids));

@@ -125,15 +125,7 @@ export class SenderSession {
       return;
     }
     await this.loadEndingsOf([...ids], ({ state }) => state !== 'sent');
-    for (const { entry, name } of await this.spool.entries()) {
-      if (entry.kind === 'delivery' && ids.has(entry.id)) {
-        const { code = 'not-tried', detail = '' } = entry.lastError ?? {};
-        const { attempts, delivery } = entry;
-        const waiting = { state: 'waiting', attempts, code, detail, nextAt: name.dueAt } as const;
-        const facts = name.claim === null ? waiting : BEING_SENT;
-        this.lines.set(entry.id, lineOfDelivery(delivery, facts));
-      }
-    }
+    await this.loadWaiting(ids);
     const keys = new Set([...ids].map(keyOf));
     const due = (await this.spool.due()).filter(({ key }) => keys.has(key));
     const claims = await Promise.all(due.map((name) => this.spool.claimDelivery(name)));
@@ -141,6 +133,29 @@ export class SenderSession {
       claims.filter((claim) => claim !== null),
       deliveries,
     );
+  }
+
+  /** Reads the results of deliveries that other processes took before this one could claim them. */
+  async loadTaken(deliveries: readonly Delivery[]): Promise<void> {
+    const ids = deliveries.map(({ id }) => id).filter((id) => !this.lines.has(id));
+    if (ids.length === 0) {
+      return;
+    }
+    // First, because deliveries move from the queue to the history.
+    await this.loadWaiting(new Set(ids));
+    await this.loadEndings(ids);
+  }
+
+  private async loadWaiting(ids: ReadonlySet<string>): Promise<void> {
+    for (const { entry, name } of await this.spool.entries()) {
+      if (entry.kind === 'delivery' && ids.has(entry.id)) {
+        const { code = 'not-tried', detail = 'It was not tried yet.' } = entry.lastError ?? {};
+        const { attempts, delivery } = entry;
+        const waiting = { state: 'waiting', attempts, code, detail, nextAt: name.dueAt } as const;
+        const facts = name.claim === null ? waiting : BEING_SENT;
+        this.lines.set(entry.id, lineOfDelivery(delivery, facts));
+      }
+    }
   }
 
   /** Reads the results of deliveries that other processes ended. */
