@@ -5,6 +5,7 @@ import { parse } from 'yaml';
 import { VARIABLE_NAMES, variableOf } from '../../src/server/config/settings.js';
 import type { Variable } from '../../src/server/config/environment/variable.js';
 import { readVersion } from '../../src/common/version.js';
+import { Timers } from '../../src/common/runtime/timers.js';
 import { MetricsService } from '../../src/server/metrics/metrics.service.js';
 import { helmBinary } from './binaries.js';
 import { REFUSALS } from './refusals.js';
@@ -105,7 +106,7 @@ it.each(['prometheusrule.yaml', '../files/dashboard.json'])(
       .filter((path) => path.endsWith('.service.ts'))
       .map((path) => readFileSync(join(server, path), 'utf8'))
       .join('');
-    const metrics = new MetricsService();
+    const metrics = new MetricsService(new Timers());
     metrics.observeProcess(readVersion(), 'unknown');
     const ofProcess = metrics.registry.getMetricsAsArray().map(({ name }) => name);
     const names = [...text.matchAll(/\b([a-z]+(?:_[a-z0-9]+)+)\{/g)].map((match) => match[1] ?? '');

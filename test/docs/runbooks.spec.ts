@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { Timers } from '../../src/common/runtime/timers.js';
 import { MetricsService } from '../../src/server/metrics/metrics.service.js';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -17,7 +18,7 @@ function searchedIn(section: string): { readonly before: string; readonly words:
   return { before, words: words.map(([, quoted, bare]) => quoted ?? bare ?? '') };
 }
 
-const metrics = new MetricsService();
+const metrics = new MetricsService(new Timers());
 metrics.observeProcess('0', 'unknown');
 const OF_PROCESS = metrics.registry.getMetricsAsArray().map(({ name }) => name);
 

@@ -32,6 +32,17 @@ export class Timers {
     return { cancel: () => clearInterval(timer) };
   }
 
+  /** Resolves with `otherwise` if `answer`, which never rejects, takes longer than `ms`. */
+  inTime<Answer>(ms: number, answer: Promise<Answer>, otherwise: Answer): Promise<Answer> {
+    return new Promise((done) => {
+      const timer = this.after(ms, () => done(otherwise));
+      void answer.then((value) => {
+        timer.cancel();
+        done(value);
+      });
+    });
+  }
+
   /** Returns a signal that aborts after `ms`, with a `TimeoutError`. */
   timeout(ms: number): AbortSignal {
     return AbortSignal.timeout(ms);

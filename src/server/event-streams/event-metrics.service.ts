@@ -52,7 +52,6 @@ export class EventMetricsService implements OnModuleInit {
   private read(): Promise<readonly EventStatistics[]> {
     this.reading ??= this.statistics
       .read(this.servers.map(({ id }) => id))
-      .catch((): EventStatistics[] => [])
       .finally(() => (this.reading = null));
     return this.reading;
   }

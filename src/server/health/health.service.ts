@@ -69,10 +69,9 @@ export class HealthService {
     }
     const now = this.clock.now();
     const { probe } = this;
-    if (probe === null || (probe.isAnswered && now - probe.startedAt >= FRESH_MS)) {
-      return this.stateInTime(this.startProbe(now));
-    }
-    return this.stateInTime(probe);
+    const isFresh = probe !== null && !(probe.isAnswered && now - probe.startedAt >= FRESH_MS);
+    const { state } = isFresh ? probe : this.startProbe(now);
+    return this.timers.inTime(ANSWER_MS, state, 'away');
   }
 
   /** A statement that hangs keeps its connection, so there is at most one. */
@@ -81,15 +80,5 @@ export class HealthService {
     const probe: Probe = { startedAt, state, isAnswered: false };
     this.probe = probe;
     return probe;
-  }
-
-  private stateInTime({ state }: Probe): Promise<DatabaseState> {
-    return new Promise((done) => {
-      const timer = this.timers.after(ANSWER_MS, () => done('away'));
-      void state.then((answer) => {
-        timer.cancel();
-        done(answer);
-      });
-    });
   }
 }

@@ -1,4 +1,5 @@
 import { createStore, type Store } from '../../../test/fixtures/programs/store-fixture.js';
+import { Timers } from '../../common/runtime/timers.js';
 import { resolveSettings } from '../config/resolve-settings.js';
 import { MetricsService } from '../metrics/metrics.service.js';
 import { dataSourceOptions } from '../storage/data-source.js';
@@ -27,7 +28,7 @@ describe('a scrape of an idle server', () => {
   });
 
   it('does not count the statements of its own gauges', async () => {
-    const metrics = new MetricsService();
+    const metrics = new MetricsService(new Timers());
     const database = new DatabaseService(source);
     const ask = (name: string): void =>
       metrics.ask(name, 'Asks the database.', () => database.query('SELECT 1').then(() => 1));

@@ -4,10 +4,7 @@ import { IdentityEvents } from '../auth/identity.events.js';
 import { AppError, ERRORS } from '../../common/errors.js';
 import type { AuditEvent } from '../../core/policy/audit-event.js';
 import { MetricsService } from '../metrics/metrics.service.js';
-import {
-  ProgramGrantRepository,
-  type GrantCount,
-} from '../storage/repositories/programs/program-grant.repository.js';
+import { ProgramGrantRepository } from '../storage/repositories/programs/program-grant.repository.js';
 
 /** An alert watches each for an increase, so their series begin with 0. */
 const WATCHED_STEPS = ['granted'];
@@ -55,7 +52,7 @@ export class ProgramMetricsService implements OnModuleInit {
       'Grants of programs that count now, by resource server and kind (code, file).',
       ['resource_server', 'kind'],
       async () => {
-        const counts = await this.grants.count().catch((): GrantCount[] => []);
+        const counts = await this.grants.count();
         return counts.map(({ resourceServer, kind, count }) => ({
           resource_server: resourceServer,
           kind,

@@ -70,7 +70,7 @@ export class DirectoryMetricsService implements OnModuleInit {
   private async each(
     read: (counts: DirectoryCounts, provider: string) => Readonly<Record<string, number>>,
   ) {
-    const counted = await this.people.all().catch(() => new Map<string, DirectoryCounts>());
+    const counted = await this.people.all();
     return [...counted].flatMap(([provider, counts]) =>
       Object.entries(read(counts, provider)).map(([state, value]) => ({ provider, state, value })),
     );

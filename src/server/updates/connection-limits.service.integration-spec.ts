@@ -12,6 +12,7 @@ import { Runtime } from '../../common/runtime/runtime.js';
 import { resolveSettings } from '../config/resolve-settings.js';
 import { ConnectionLimitsService } from './connection-limits.service.js';
 import { UnauthenticatedConnectionsService } from './unauthenticated-connections.service.js';
+import { Timers } from '../../common/runtime/timers.js';
 import { MetricsService } from '../metrics/metrics.service.js';
 import { HandshakeService } from './handshake.service.js';
 import { HandshakeQueueService } from './handshake-queue.service.js';
@@ -51,7 +52,7 @@ beforeEach(async () => {
   const engine = new UpdatesEngine(
     new HandshakeService(...parts),
     limits,
-    new MetricsService(),
+    new MetricsService(new Timers()),
     settings.http,
     settings.updates,
   );

@@ -2,10 +2,7 @@ import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
 import { Clock } from '../../../common/runtime/clock.js';
 import { providersConfig, type ConfiguredProviders } from '../../config/providers.config.js';
 import { MetricsService } from '../../metrics/metrics.service.js';
-import {
-  SignalStreamRepository,
-  type SignalStream,
-} from '../../storage/repositories/signals/signal-stream.repository.js';
+import { SignalStreamRepository } from '../../storage/repositories/signals/signal-stream.repository.js';
 import { ProviderSignalRepository } from '../../storage/repositories/signals/provider-signal.repository.js';
 
 /** Measures the streams of security events that providers send. */
@@ -28,7 +25,7 @@ export class StreamMetricsService implements OnModuleInit {
       'Always 1; the labels are the status of the stream at its transmitter (enabled, paused, disabled, missing), and the failure of the last request there (none where it was answered).',
       ['provider', 'state', 'failure'],
       async () =>
-        (await this.all()).map(({ provider, status: state, failure }) => {
+        (await this.streams.all()).map(({ provider, status: state, failure }) => {
           return { provider, state, failure: failure ?? 'none', value: 1 };
         }),
     );
@@ -41,18 +38,14 @@ export class StreamMetricsService implements OnModuleInit {
   }
 
   private async silence() {
-    const received = await this.received.all().catch(() => []);
+    const received = await this.received.all();
     const now = this.clock.now();
-    return (await this.all()).map(({ provider, seenAt }) => {
+    return (await this.streams.all()).map(({ provider, seenAt }) => {
       const last = received.find(
         (signal) => signal.provider === provider && signal.kind === 'shared-signals',
       );
       const at = Math.max(seenAt.getTime(), last?.receivedAt.getTime() ?? 0);
       return { provider, value: Math.max(now - at, 0) / 1000 };
     });
-  }
-
-  private all(): Promise<SignalStream[]> {
-    return this.streams.all().catch(() => []);
   }
 }

@@ -62,7 +62,7 @@ export interface ListedGrant {
   readonly expiresAt: number;
 }
 
-export interface GrantCount extends Pick<ListedGrant, 'resourceServer' | 'kind'> {
+interface GrantCount extends Pick<ListedGrant, 'resourceServer' | 'kind'> {
   readonly count: number;
 }
 
