@@ -1,3 +1,4 @@
+import type { Route } from 'playwright-core';
 import type { Asker } from '../../../fixtures/asker-fixture.js';
 import {
   inChromium,
@@ -70,10 +71,12 @@ inChromium('requests that change while the page is open', () => {
     await context.setOffline(true);
     await sees('You are offline.');
     await button('Allow').click();
-    await visitor.page.getByRole('alert').waitFor();
+    await visitor.page.locator('.request').getByRole('alert').waitFor();
     expect((await asker.judge(asked)).decision).toBeNull();
     await context.setOffline(false);
     await visitor.page.getByText('You are offline.').waitFor({ state: 'detached' });
+    // A reading of the account that failed meanwhile shows a notice, which moves the button as it goes.
+    await visitor.page.locator('main > [role=alert]').waitFor({ state: 'detached' });
     await button('Allow').click();
     await sees('has not yet confirmed');
     expect((await asker.judge(asked)).decision).toMatchObject({ choice: 'allow', isSigned: true });
@@ -98,13 +101,14 @@ inChromium('requests that change while the page is open', () => {
     expect((await asker.judge(asked)).decision).toMatchObject({ choice: 'allow', isSigned: true });
   });
 
+  const command = (text: string) => ({ tool: { name: 'Bash', input: { command: text } } });
+  const shows = (...words: string[]) =>
+    waitFor(`the order ${words.join(', ')}`, async () => {
+      const rows = visitor.page.locator('ul.requests a');
+      return (await rows.allInnerTexts()).join(', ') === words.join(', ');
+    });
+
   it('shows the newest request first when it comes online, and else at the end', async () => {
-    const command = (text: string) => ({ tool: { name: 'Bash', input: { command: text } } });
-    const rows = visitor.page.locator('ul.requests a');
-    const shows = (...words: string[]) =>
-      waitFor(`the order ${words.join(', ')}`, async () => {
-        return (await rows.allInnerTexts()).join(', ') === words.join(', ');
-      });
     await asker.ask(command('oldest'));
     await asker.ask(command('older'));
     await openRequests(visitor);
@@ -117,6 +121,33 @@ inChromium('requests that change while the page is open', () => {
     await asker.ask(command('while away'));
     await context.setOffline(false);
     await shows('while away', 'while open', 'older', 'oldest');
+  });
+
+  it('shows the newest request first also where it went offline while it loaded another', async () => {
+    await asker.ask(command('older'));
+    await openRequests(visitor);
+    await shows('older');
+    let show: () => void = () => undefined;
+    let noteRead: () => void = () => undefined;
+    const held = new Promise<void>((done) => (show = done));
+    const read = new Promise<void>((done) => (noteRead = done));
+    const holdBack = async (route: Route) => {
+      const response = await route.fetch();
+      noteRead();
+      await held;
+      await route.fulfill({ response });
+    };
+    await visitor.page.route('**/v1/requests/*', holdBack, { times: 1 });
+    await asker.ask(command('while open'));
+    await read;
+    const context = visitor.page.context();
+    await context.setOffline(true);
+    await sees('You are offline');
+    show();
+    await shows('older', 'while open');
+    await asker.ask(command('while away'));
+    await context.setOffline(false);
+    await shows('while away', 'while open', 'older');
   });
 
   it('shows that a request expired, and takes no answer any more', async () => {

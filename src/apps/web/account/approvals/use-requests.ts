@@ -66,9 +66,11 @@ export function useRequests(
     }
     const turn = (latest.current += 1);
     const { requests } = clientFor(session.token);
-    const next = await nextItems(requests, known.current, keys, isReturning.current);
+    const wasReturning = isReturning.current;
+    const next = await nextItems(requests, known.current, keys, wasReturning);
     if (turn === latest.current) {
-      isReturning.current = document.hidden;
+      // A person who left while it was loading has not seen it.
+      isReturning.current = isAway() || (isReturning.current && !wasReturning);
       // An answer may have been sent meanwhile.
       show(next.map((item) => ({ ...item, end: item.end ?? endOf(known.current, item.id) })));
     }
@@ -90,7 +92,7 @@ function useReturning() {
   const isReturning = useRef(true);
   useEffect(() => {
     const leave = () => {
-      isReturning.current ||= document.hidden || !navigator.onLine;
+      isReturning.current ||= isAway();
     };
     addEventListener('offline', leave);
     document.addEventListener('visibilitychange', leave);
@@ -100,6 +102,10 @@ function useReturning() {
     };
   }, []);
   return isReturning;
+}
+
+function isAway(): boolean {
+  return document.hidden || !navigator.onLine;
 }
 
 /** Returns the milliseconds by which the clock of the server is ahead; 0 until it is known. */
