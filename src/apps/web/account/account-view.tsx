@@ -63,7 +63,7 @@ export function AccountView(props: AccountViewProps) {
     <>
       <TopBar endings={endings} />
       <div class="frame">
-        <Tabs {...{ section, waiting, notify, setDevice }} />
+        <Tabs {...{ section, waiting, notify, setDevice }} isKnown={account !== null} />
         <main>
           <Title section={section} />
           {above}
@@ -122,9 +122,11 @@ const ICONS: Readonly<Record<Section, IconName>> = {
 interface TabsProps extends Pick<AccountViewProps, 'notify' | 'setDevice'> {
   readonly section: Section;
   readonly waiting: SectionProps['waiting'];
+  /** False until the account says which sections it has. */
+  readonly isKnown: boolean;
 }
 
-function Tabs({ section: current, waiting, notify, setDevice }: TabsProps) {
+function Tabs({ section: current, waiting, isKnown, notify, setDevice }: TabsProps) {
   const sections = SECTIONS.filter((section) => section !== 'requests' || waiting !== null);
   useNoticeOfSection(notify);
   const leave = () => {
@@ -132,7 +134,7 @@ function Tabs({ section: current, waiting, notify, setDevice }: TabsProps) {
     setDevice(null);
   };
   return (
-    <nav class="tabs" aria-label={t.nav.label}>
+    <nav class={isKnown ? 'tabs' : 'tabs unknown'} aria-label={t.nav.label}>
       {sections.map((section) => (
         <a
           key={section}

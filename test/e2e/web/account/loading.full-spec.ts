@@ -54,6 +54,29 @@ inChromium('the sign-in', () => {
   });
 });
 
+inChromium('the sections of the account page, on a phone', () => {
+  it('offers all together, once the account says which there are', async () => {
+    const visitor = await visit(`${server.url}/app`, { viewport: { width: 360, height: 640 } });
+    const { page } = visitor;
+    await createAccount(visitor);
+    let answer: () => void = () => undefined;
+    const held = new Promise<void>((done) => (answer = done));
+    await page.route('**/v1/account/profile', async (route) => {
+      await held;
+      await route.continue();
+    });
+    await page.reload();
+    await page.getByRole('heading', { name: 'Your account' }).waitFor();
+    const links = page.getByRole('navigation', { name: 'Account' }).getByRole('link');
+    expect(await links.count()).toBe(0);
+    answer();
+    await links.first().waitFor();
+    expect(await links.allInnerTexts()).toEqual([
+      ...['Overview', 'Devices and sessions', 'Notifications', 'Security', 'Requests'],
+    ]);
+  });
+});
+
 inChromium('the account page in a browser without storage', () => {
   it('says that the browser blocks the storage of the page', async () => {
     const blocked = await visit('about:blank', {});
@@ -174,16 +197,20 @@ inChromium('the account page, after an outage', () => {
   });
 
   it('asks to wait only until the wait is over', async () => {
+    // A context of its own: its clock stays set.
+    visitor = await visit('about:blank', {});
+    await visitor.page.clock.install();
     await visitor.page.goto(`${server.url}/app`);
     await visitor.page.route('**/v1/auth/challenge', (route) =>
       route.fulfill({
         status: 429,
-        json: { statusCode: 429, code: 'rate-limited', message: 'Busy.', retryAfterSeconds: 2 },
+        json: { statusCode: 429, code: 'rate-limited', message: 'Busy.', retryAfterSeconds: 3600 },
       }),
     );
     await visitor.page.getByLabel('Device key', { exact: true }).fill('A'.repeat(43));
     await visitor.press('Sign in');
-    await says('Too many requests. Try again in 2 seconds.');
+    await says('Too many requests. Try again in 3,600 seconds.');
+    await visitor.page.clock.fastForward('01:00:00');
     await seesNoMore('Try again in');
     await says('Too many requests.');
   });
