@@ -49,6 +49,13 @@ export async function saveNewKey(visitor: Visitor): Promise<string> {
   return key;
 }
 
+/** Opens the question in the section Security. */
+export async function askToDelete(visitor: Visitor): Promise<void> {
+  // A part above the button is loaded later. A button that moves under a press is not pressed.
+  await visitor.page.getByRole('heading', { name: 'Key on this device' }).waitFor();
+  await visitor.press('Delete the account…');
+}
+
 export async function enterKey(visitor: Visitor, key: string): Promise<void> {
   await visitor.page.getByLabel('Device key', { exact: true }).fill(key);
   await visitor.press('Sign in');

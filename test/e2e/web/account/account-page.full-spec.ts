@@ -13,6 +13,7 @@ import { startServer, type Server } from '../../../fixtures/programs/server-fixt
 import { freePort } from '../../../fixtures/programs/service-process.js';
 import {
   accountId,
+  askToDelete,
   createAccount as createIn,
   enterKey,
   open,
@@ -264,12 +265,12 @@ inChromium('the account page, with a device key', () => {
     await createAccount();
     const mine = { token: await token() };
     await open(visitor, 'Security');
-    await visitor.press('Delete the account…');
+    await askToDelete(visitor);
     expect(await visitor.page.getByRole('button', { name: 'Delete it' }).isDisabled()).toBe(true);
     await visitor.page.getByLabel('Type “delete” to confirm').fill('delete');
     await visitor.press('Keep it');
     expect((await call(server, 'GET', '/v1/account/profile', mine)).status).toBe(200);
-    await visitor.press('Delete the account…');
+    await askToDelete(visitor);
     expect(await visitor.page.getByLabel('Type “delete” to confirm').inputValue()).toBe('');
     expect(await visitor.page.getByRole('button', { name: 'Delete it' }).isDisabled()).toBe(true);
     await visitor.page.getByLabel('Type “delete” to confirm').fill('delete');

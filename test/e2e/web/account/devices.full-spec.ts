@@ -247,8 +247,8 @@ inChromium('/app/device', () => {
     expect(who.code).toBe(0);
     await openSection(visitor, 'Devices and sessions');
     // The refused sessions have ended: there is that of the computer, of its approval, and this one.
-    const methods = await visitor.page.getByText('approved on another device').count();
-    expect(methods).toBe(1);
+    const approved = visitor.page.getByText('approved on another device');
+    await waitFor('one approved session', async () => (await approved.count()) === 1);
   });
 
   it('ends the session that it received when the page is reloaded before it is accepted', async () => {

@@ -2,7 +2,7 @@ import { inChromium, useChromium } from '../../../fixtures/programs/browser-fixt
 import { startServer } from '../../../fixtures/programs/server-fixture.js';
 import { call } from '../../../helpers/client.js';
 import { waitFor } from '../../../helpers/wait.js';
-import { createAccount, open, tokenOf } from '../account-page-acts.js';
+import { askToDelete, createAccount, open, tokenOf } from '../account-page-acts.js';
 
 const server = await startServer();
 afterAll(() => server.stop());
@@ -67,7 +67,7 @@ inChromium('a dialog of the account page', () => {
     const { page } = visitor;
     await createAccount(visitor);
     await open(visitor, 'Security');
-    await visitor.press('Delete the account…');
+    await askToDelete(visitor);
     const dialog = page.getByRole('dialog');
     await dialog.getByRole('textbox').fill('dele');
     await dialog.click({ position: { x: 4, y: 4 } });

@@ -9,6 +9,7 @@ import { call } from '../../../helpers/client.js';
 import { startServer } from '../../../fixtures/programs/server-fixture.js';
 import { runSql } from '../../../fixtures/programs/services-fixture.js';
 import {
+  askToDelete,
   createAccount,
   enterKey,
   open,
@@ -39,9 +40,7 @@ inChromium('the session and the key on the account page', () => {
   }
 
   async function deleteAccount(): Promise<void> {
-    // A part above the button is loaded later. A button that moves under a press is not pressed.
-    await visitor.page.getByRole('heading', { name: 'Key on this device' }).waitFor();
-    await visitor.press('Delete the account…');
+    await askToDelete(visitor);
     await visitor.page.getByLabel('Type “delete” to confirm').fill('delete');
     await visitor.press('Delete it');
   }
@@ -101,8 +100,9 @@ inChromium('the session and the key on the account page', () => {
     await other.page.goto(`${server.url}/app`);
     await seesAccount(other);
     let answer: () => void = () => undefined;
+    const held = new Promise<void>((done) => (answer = done));
     await page.route('**/v1/auth/logout', async (route) => {
-      await new Promise<void>((done) => (answer = done));
+      await held;
       await route.abort();
     });
     await visitor.press('Sign out');
@@ -150,8 +150,9 @@ inChromium('the session and the key on the account page', () => {
     const bearer = { token: await tokenOf(visitor) };
     await open(visitor, 'Devices and sessions');
     let answer: () => void = () => undefined;
+    const held = new Promise<void>((done) => (answer = done));
     await page.route('**/v1/account/sessions/**', async (route) => {
-      await new Promise<void>((done) => (answer = done));
+      await held;
       await route.continue();
     });
     await visitor.press('Rename: Chrome on Linux');
