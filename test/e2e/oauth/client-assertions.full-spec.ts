@@ -127,6 +127,7 @@ describe('private_key_jwt', () => {
     expect(answers.filter(({ status }) => status === 401)).toHaveLength(49);
     // The same id in another assertion is a replay, too.
     expect(refusalOf(await introspect(await sign(claims, relayKey)))).toMatchObject(REFUSED);
+    await server.logged(/it was used before/);
     expect(server.logs()).not.toContain(assertion.split('.')[2]);
     expect(server.logs().split('it was used before')).toHaveLength(2);
     const rows = await runSql(
