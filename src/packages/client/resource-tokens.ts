@@ -2,6 +2,7 @@ import * as v from 'valibot';
 import type { Clock } from '../../common/runtime/clock.js';
 import { millisecondsSince, momentOf, type Moment } from '../../common/runtime/moment.js';
 import type { Transport } from './api/api-client-transport.js';
+import { hideFromLogs } from './hide-from-logs.js';
 import { isTemporary } from './api/problem.js';
 
 const URN = 'urn:ietf:params:oauth';
@@ -43,7 +44,9 @@ export class ResourceTokens {
     private readonly transport: Transport,
     private readonly sessionToken: string | undefined,
     private readonly clock: Clock = CLOCK,
-  ) {}
+  ) {
+    hideFromLogs(this, 'sessionToken', 'entries');
+  }
 
   /**
    * Returns a token that is kept, or the one of an exchange, of which there is one at a time. `renew`

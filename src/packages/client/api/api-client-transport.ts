@@ -2,6 +2,7 @@ import * as v from 'valibot';
 import { onAbort } from '../abort.js';
 import { parseJson } from '../../../common/parse-json.js';
 import { readRetryAfter } from '../../../common/retry-after.js';
+import { hideFromLogs } from '../hide-from-logs.js';
 import { readAnswerText, type FetchAnswer } from './answer-text.js';
 import { GatehouseProblem, readProblem, ServerUnreachable } from './problem.js';
 import { requireServerUrl } from './server-url.js';
@@ -68,6 +69,7 @@ export class Transport {
     if (typeof timeoutMs !== 'number' || Number.isNaN(timeoutMs)) {
       throw new TypeError('"timeoutMs" must be a number.');
     }
+    hideFromLogs(this, 'options');
   }
 
   /** @param schema of the answer; another one is refused with `unexpected-answer` */

@@ -14,6 +14,7 @@ import { Transport, type TransportOptions } from './api-client-transport.js';
 import { CredentialRoutes, EncryptionRoutes, SettingsRoutes } from './account-routes.js';
 import { Routes, type RequestOf } from './api-routes.js';
 import type { DeviceKey } from '../crypto/device-key.js';
+import { hideFromLogs } from '../hide-from-logs.js';
 import { ResourceTokens, type TokenOptions } from '../resource-tokens.js';
 import { GatehouseProblem } from './problem.js';
 import { requireServerUrl } from './server-url.js';
@@ -54,6 +55,7 @@ export class GatehouseClient {
 
   constructor(private readonly options: TransportOptions) {
     this.serverUrl = requireServerUrl(options.serverUrl);
+    hideFromLogs(this, 'options');
     this.routes = new Routes(options);
     this.external = new ExternalLoginRoutes(this.routes, (key) => this.signLogin(key));
     this.connect = new ConnectRoutes(this.routes);

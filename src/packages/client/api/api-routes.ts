@@ -44,9 +44,11 @@ const LOGINS: readonly Route[] = [
 /** Calls routes by name; the compiler checks their requests. */
 export class Routes {
   private readonly transport: Transport;
+  private readonly client: TransportOptions['client'];
 
-  constructor(private readonly options: TransportOptions) {
+  constructor(options: TransportOptions) {
     this.transport = new Transport(options);
+    this.client = options.client;
   }
 
   /**
@@ -69,7 +71,7 @@ export class Routes {
   ): Promise<v.InferOutput<Schema>> {
     const [method, template] = route.split(' ') as [HttpMethod, string];
     const url = `${fillPath(template, path ?? {})}${writeQuery(query ?? {})}`;
-    const { client } = this.options;
+    const { client } = this;
     const named = client !== undefined && LOGINS.includes(route) ? { client, ...body } : body;
     const sent = named ?? (method === 'POST' ? {} : undefined);
     return this.transport.send(method, url, schema, sent && { body: sent });

@@ -6,6 +6,7 @@ import type { ListedAnswer } from './judge-answers.js';
 import { success } from '../api/api-client-answers.js';
 import { Transport, type TransportOptions } from '../api/api-client-transport.js';
 import { pathSegment } from '../api/path.js';
+import { hideFromLogs } from '../hide-from-logs.js';
 
 const PATH = '/v1/requests';
 
@@ -51,6 +52,7 @@ export class RequestRoutes implements AskingServer {
 
   constructor(private readonly options: TransportOptions) {
     this.transport = new Transport(options);
+    hideFromLogs(this, 'options');
   }
 
   /** Returns the same routes, whose calls end when `signal` aborts. */

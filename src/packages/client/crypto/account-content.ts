@@ -3,6 +3,7 @@ import { hkdf } from '@noble/hashes/hkdf.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { readBase64 } from '../../../core/protocol/base64.js';
 import { ACCOUNT_SECRET_BYTES } from './key-text.js';
+import { hideFromLogs } from '../hide-from-logs.js';
 import { base64UrlOf, randomBytes, utf8Bytes, utf8Text } from './bytes.js';
 
 const KEY_BYTES = 32;
@@ -78,6 +79,7 @@ export class AccountContent {
     private readonly accountId: string,
   ) {
     this.key = deriveContentKey(secret);
+    hideFromLogs(this, 'key');
   }
 
   /**

@@ -7,6 +7,7 @@ import {
 } from './key-text.js';
 import type { SignedLogin } from '../api/api-client-answers.js';
 import { base64UrlOf, randomBytes } from './bytes.js';
+import { hideFromLogs } from '../hide-from-logs.js';
 import { publicKeyOf, signWith } from './ed25519.js';
 import { checkLoginChallenge, noServerChallenge } from './login-challenge.js';
 
@@ -29,7 +30,9 @@ export class DeviceKey {
     private readonly seed: Uint8Array<ArrayBuffer>,
     /** The raw 32 bytes in base64url, as `POST /v1/auth` takes them. */
     readonly publicKey: string,
-  ) {}
+  ) {
+    hideFromLogs(this, 'seed');
+  }
 
   /** Rejects where the platform has no `crypto.getRandomValues`. */
   static async generate(): Promise<DeviceKey> {
