@@ -47,6 +47,19 @@ export class PushBrowser {
     return this.service.messagesOf(endpoint).at(-1) ?? '';
   }
 
+  /** Replaces the subscription, as browsers do by themselves. The worker gets an event like that of the browser. */
+  async renewSubscription(page: Page): Promise<void> {
+    await page.evaluate(`(async () => {
+      const { key } = JSON.parse(localStorage.getItem('test.subscription'));
+      const renewed = { ...(await subscribeAtService(key)), key };
+      localStorage.setItem('test.subscription', JSON.stringify(renewed));
+    })()`);
+    // Only a real event waits for what its listener does.
+    await this.context.serviceWorkers().at(-1)?.evaluate(`
+      ExtendableEvent.prototype.waitUntil = () => undefined;
+      self.dispatchEvent(new ExtendableEvent('pushsubscriptionchange'));`);
+  }
+
   /** Waits for a notification with these words in its title. */
   notification(words: string): Promise<DesktopNotification> {
     return waitFor(`a notification of ${words}`, () =>

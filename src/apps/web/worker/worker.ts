@@ -24,9 +24,21 @@ declare const REQUEST_URL: string | null;
 /** A page that does not answer within this time counts as showing no session. */
 const ANSWER_MS = 500;
 
-const TITLES = {
-  en: { allow: 'Allow', deny: 'Deny', answer: 'Answer' },
-  de: { allow: 'Erlauben', deny: 'Ablehnen', answer: 'Antworten' },
+const TEXTS = {
+  en: {
+    allow: 'Allow',
+    deny: 'Deny',
+    answer: 'Answer',
+    isOff: 'This browser gets no more notifications',
+    turnOn: 'Turn them on again on the account page.',
+  },
+  de: {
+    allow: 'Erlauben',
+    deny: 'Ablehnen',
+    answer: 'Antworten',
+    isOff: 'Dieser Browser bekommt keine Benachrichtigungen mehr',
+    turnOn: 'Auf der Kontoseite lassen sie sich wieder einschalten.',
+  },
 } as const;
 
 /** The notification whose button opened a page. The address does not say it: links could forge it. */
@@ -34,6 +46,12 @@ let opened: Clicked | null = null;
 
 self.addEventListener('install', () => void self.skipWaiting());
 self.addEventListener('push', (event) => event.waitUntil(show(parsed(event.data))));
+// The worker has no session with which it could save the renewed subscription.
+self.addEventListener('pushsubscriptionchange', (event) => {
+  const { isOff, turnOn } = texts();
+  const options = { body: turnOn, tag: 'gatehouse-off' };
+  event.waitUntil(self.registration.showNotification(isOff, options));
+});
 self.addEventListener('message', (event) => {
   // Messages come only from pages of this origin.
   const data: unknown = event.data;
@@ -83,11 +101,13 @@ function actionsOf({ topic, requestId, isResolved }: NotificationTarget) {
   if (requestId === null || isResolved === true) {
     return [];
   }
-  const titles = TITLES[navigator.language.startsWith('de') ? 'de' : 'en'];
+  const titles = texts();
   const decisions = REQUEST_URL === null ? (['allow', 'deny'] as const) : [];
   const buttons = topic === 'permission_request' ? decisions : (['answer'] as const);
   return buttons.map((action) => ({ action, title: titles[action] }));
 }
+
+const texts = () => TEXTS[navigator.language.startsWith('de') ? 'de' : 'en'];
 
 function parsed(data: PushMessageData | null): unknown {
   try {

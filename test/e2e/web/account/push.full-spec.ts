@@ -386,4 +386,15 @@ const canClick = hasChromium() && hasDbus();
     expect(push.service.messagesOf(endpoint)).toEqual([]);
     expect(await send(key)).toMatchObject([{ state: 'no-target' }, { state: 'sent' }]);
   });
+
+  it('says when the browser has renewed its subscription, and asks to turn notifications on again', async () => {
+    const { key } = await signUpToStay(visitor, server);
+    await push.renewSubscription(visitor.page);
+    await requestNotification('gets no more notifications');
+    await visitor.page.reload();
+    await registerBrowser(key);
+    await sees('This browser now shows your notifications.');
+    // Senders remove the former one, once the push service has refused it.
+    expect(await tokensOf()).toHaveLength(2);
+  });
 });
