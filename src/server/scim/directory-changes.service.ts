@@ -34,7 +34,15 @@ interface DirectoryEffect {
 interface AppliedChange {
   readonly effect: DirectoryEffect | null;
   readonly isKnown: boolean;
-  readonly withdrawn: string | null;
+  readonly withdrawn: Withdrawal | null;
+}
+
+/** A person that the directory no longer names. */
+interface Withdrawal {
+  readonly provider: string;
+  readonly accountId: string;
+  /** null = the directory is not required, and the account keeps its access. */
+  readonly event: AuditEvent | null;
 }
 
 type DatedChange = PersonChange & { readonly now: Date };
@@ -55,15 +63,11 @@ export class DirectoryChangesService {
    * Stores the word of the directory in the transaction of the change.
    *
    * @returns null when nothing changed for the person; `isKnown` false = a first login may be the person's;
-   * `withdrawn` = the account of another person that the directory no longer names
+   * `withdrawn` = another person that the directory no longer names
    */
-  async apply(
-    tx: Transaction,
-    { match }: DirectoryRules,
-    change: DatedChange,
-  ): Promise<AppliedChange> {
-    const withdrawn = await this.withdrawFormer(tx, match, change);
-    const found = await this.links.match(tx, match, change);
+  async apply(tx: Transaction, rules: DirectoryRules, change: DatedChange): Promise<AppliedChange> {
+    const withdrawn = await this.withdrawFormer(tx, rules, change);
+    const found = await this.links.match(tx, rules.match, change);
     const { isKnown } = found;
     const { before, after, now } = change;
     const isAllowed = after?.isActive === true;
@@ -126,23 +130,30 @@ export class DirectoryChangesService {
   }
 
   /** Closes the connections of an account whose person a required directory no longer shows. Call it after the commit. */
-  announceWithdrawn(provider: string, accountId: string, isRequired: boolean): void {
-    const change = { accountId, seq: null, event: null };
-    this.changes.announce(change, isRequired ? 'not-eligible' : undefined, provider);
+  announceWithdrawn({ provider, accountId, event }: Withdrawal): void {
+    const closes = event === null ? undefined : 'not-eligible';
+    this.changes.announce({ accountId, seq: null, event }, closes, provider);
   }
 
   /** A person without an identity was named by an id that the directory has now changed. */
   private async withdrawFormer(
     tx: Transaction,
-    match: DirectoryRules['match'],
-    { before, after }: PersonChange,
-  ): Promise<string | null> {
+    { match, required }: DirectoryRules,
+    { before, after, now }: DatedChange,
+  ): Promise<Withdrawal | null> {
     const former = before?.subject === null && match === 'externalId' ? before.externalId : null;
-    if (before !== null && after !== null && former !== null && former !== after.externalId) {
-      const of = { provider: before.provider, subject: former };
-      return this.signals.withdraw(tx, of, before.id);
+    if (before === null || after === null || former === null || former === after.externalId) {
+      return null;
     }
-    return null;
+    const of = { provider: before.provider, subject: former };
+    const accountId = await this.signals.withdraw(tx, of, before.id);
+    if (accountId === null || !required) {
+      return accountId === null ? null : { provider: of.provider, accountId, event: null };
+    }
+    const about = { actor: 'provider', accountId, ...of, reason: 'directory_missing' } as const;
+    const event = { kind: 'directory-deactivated', ...about } as const;
+    await insertAuditEvents(tx, [event], now);
+    return { provider: of.provider, accountId, event };
   }
 }
 

@@ -129,7 +129,7 @@ export class ScimUsersService {
       this.changes.announce(effect);
     }
     if (withdrawn !== null) {
-      this.changes.announceWithdrawn(provider, withdrawn, this.rulesOf(provider).required);
+      this.changes.announceWithdrawn(withdrawn);
     }
     return after;
   }

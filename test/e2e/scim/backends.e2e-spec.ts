@@ -124,5 +124,12 @@ describe('a required directory', () => {
     expect(endedIn(await relay.until(sid))).toContain(sid);
     expect(await live.next('closing')).toMatchObject({ code: 'not-eligible' });
     expect(await own.statusOf(gate, person)).toBe(403);
+    const audited = await own.sql.query(
+      `SELECT actor, subject, reason FROM audit_event
+       WHERE kind = 'directory-deactivated' AND account_id = $1`,
+      [person.accountId],
+    );
+    const event = { actor: 'provider', subject: sub, reason: 'directory_missing' };
+    expect(audited.rows).toEqual([event]);
   });
 });
