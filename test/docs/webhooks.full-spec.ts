@@ -107,7 +107,7 @@ describe('The examples in docs/webhooks.md', () => {
     'accepts in %s a signed delivery, and nothing else',
     async (name) => {
       const { url, child } = await run(name);
-      const ended = once(child, 'exit');
+      const ended = once(child, 'close');
       const output: string[] = [];
       child.stdout?.on('data', (chunk: Buffer) => output.push(chunk.toString()));
       try {

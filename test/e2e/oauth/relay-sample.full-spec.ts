@@ -58,11 +58,11 @@ describe('docs/samples/relay', () => {
 
     anna.write('hello');
     await Promise.all([anna.printed(': hello'), bert.printed(': hello')]);
-    const exited = once(anna.child, 'exit');
+    const closed = once(anna.child, 'close');
     anna.write('/leave');
-    await exited;
-    const [closed = ''] = /^closed: .*$/m.exec(anna.output()) ?? [];
-    expect(readFileSync(join(SAMPLE, 'README.md'), 'utf8')).toContain(`\`\`\`\n${closed}\n\`\`\``);
+    await closed;
+    const [reason = ''] = /^closed: .*$/m.exec(anna.output()) ?? [];
+    expect(readFileSync(join(SAMPLE, 'README.md'), 'utf8')).toContain(`\`\`\`\n${reason}\n\`\`\``);
 
     bert.write('still here');
     await bert.printed(': still here');

@@ -317,7 +317,7 @@ const CONFORMANCE_NODE = '26.10.0';
       ];
       const tests = spawn(node, args, { stdio: 'pipe' });
       const output = outputOf(tests);
-      const ended = once(tests, 'exit');
+      const ended = once(tests, 'close');
       const address = (): string => /^http\S+\/v1\/oauth\/authorize\S+/m.exec(output())?.[0] ?? '';
       await waitFor(
         () => `the address of the request, after ${output()}`,
