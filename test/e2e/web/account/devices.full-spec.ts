@@ -187,7 +187,9 @@ inChromium('/app/device', () => {
     if (way === 'code') {
       await enterCode(userCode);
     }
-    await page.getByRole('checkbox').check();
+    // The form of the sign-in has a checkbox, too.
+    const consent = way === 'link' ? 'I started this myself' : 'The new device shows the same words';
+    await page.getByLabel(consent).check();
     await page.route('**/v2/auth/devices/*/approve', async (route) => {
       await route.fetch();
       await route.abort();
