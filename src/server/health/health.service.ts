@@ -67,7 +67,7 @@ export class HealthService {
     if (this.storage.state !== 'ready') {
       return this.storage.state;
     }
-    const now = this.clock.now();
+    const now = this.clock.elapsed();
     const { probe } = this;
     const isFresh = probe !== null && !(probe.isAnswered && now - probe.startedAt >= FRESH_MS);
     const { state } = isFresh ? probe : this.startProbe(now);

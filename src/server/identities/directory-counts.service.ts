@@ -24,7 +24,7 @@ export class DirectoryCountsService {
 
   /** By provider, those with a directory. @throws AppError `unavailable` */
   async all(): Promise<Counted> {
-    const now = this.clock.now();
+    const now = this.clock.elapsed();
     if (this.known === null || now - this.known.at > FRESH_MS) {
       this.known = { at: now, counts: this.count() };
     }

@@ -36,15 +36,15 @@ export class OffboardingMetricsService implements OnModuleInit {
 
   /** An age above the interval shows that the job is behind. */
   private async oldestCheckAgeSeconds(): Promise<number> {
-    const now = this.clock.now();
-    if (this.known === null || now - this.known.at > GAUGE_FRESH_MS) {
+    const at = this.clock.elapsed();
+    if (this.known === null || at - this.known.at > GAUGE_FRESH_MS) {
       const providers = this.providers.map(({ id }) => id);
       if (this.mtls.enabled) {
         providers.push(CERTIFICATES);
       }
-      this.known = { at: now, oldest: this.identities.oldestCheck(providers) };
+      this.known = { at, oldest: this.identities.oldestCheck(providers) };
     }
     const oldest = await this.known.oldest;
-    return oldest === null ? 0 : Math.max(now - oldest, 0) / 1000;
+    return oldest === null ? 0 : Math.max(this.clock.now() - oldest, 0) / 1000;
   }
 }

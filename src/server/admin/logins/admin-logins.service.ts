@@ -29,13 +29,13 @@ export class AdminLoginsService {
   ) {}
 
   counts(period: LoginPeriod): Promise<LoginCountsDto> {
-    const now = this.clock.now();
+    const at = this.clock.elapsed();
     const known = this.kept.get(period);
-    if (known !== undefined && now - known.at < KEPT_MS) {
+    if (known !== undefined && at - known.at < KEPT_MS) {
       return known.counts;
     }
-    const counts = this.read(period, now);
-    this.kept.set(period, { at: now, counts });
+    const counts = this.read(period, this.clock.now());
+    this.kept.set(period, { at, counts });
     counts.catch(() => this.kept.delete(period));
     return counts;
   }

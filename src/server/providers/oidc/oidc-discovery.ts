@@ -34,7 +34,7 @@ export class OidcDiscovery {
 
   /** @throws UpstreamError when no metadata was ever read and the provider does not answer */
   async metadata(): Promise<ServerMetadata> {
-    const waitMs = this.staleAt - this.clock.now();
+    const waitMs = this.staleAt - this.clock.elapsed();
     if (waitMs <= 0) {
       this.pending ??= this.refresh().finally(() => (this.pending = null));
       return this.pending;
@@ -45,13 +45,13 @@ export class OidcDiscovery {
   private async refresh(): Promise<ServerMetadata> {
     try {
       this.known = await this.request();
-      this.staleAt = this.clock.now() + METADATA_MAX_AGE_MS;
+      this.staleAt = this.clock.elapsed() + METADATA_MAX_AGE_MS;
       this.failures = 0;
       return this.known;
     } catch (error) {
       const delayMs = RETRY_DELAYS_MS[this.failures] ?? RETRY_DELAYS_MS.at(-1) ?? 0;
       this.failures += 1;
-      this.staleAt = this.clock.now() + delayMs;
+      this.staleAt = this.clock.elapsed() + delayMs;
       this.lastFailure = withoutAnswer(error);
       return this.knownOrFail(delayMs);
     }
