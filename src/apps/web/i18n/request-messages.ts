@@ -27,11 +27,14 @@ export const requestMessages = {
       allow: 'You allowed this. The computer has not yet confirmed that it received your answer.',
       deny: 'You denied this. The computer has not yet confirmed that it received your answer.',
       answer: 'Your answer is sent. The computer has not yet confirmed that it received it.',
+      earlier:
+        'An earlier answer reached the server, so this one does not count. The computer has not yet confirmed that it received the earlier one.',
     },
     taken: {
       allow: 'You allowed this, and the computer received your answer.',
       deny: 'You denied this, and the computer received your answer.',
       answer: 'The computer received your answer.',
+      earlier: 'The computer received an earlier answer.',
     },
     answered: 'This was answered on another device or at the computer.',
     withdrawn: 'The program no longer asks: it was answered at the computer, or stopped.',
@@ -50,7 +53,7 @@ export const requestMessages = {
     deny: 'Deny',
     decline: 'Do not answer',
     confirms: 'Allow asks for your fingerprint, face or PIN.',
-    tooLate: 'This answer does not count: an earlier one reached the server, or the time is over.',
+    tooLate: 'This answer does not count: the request has ended.',
     unknown: 'This request no longer exists',
     unknownHint:
       'It ended some time ago, or it belongs to another account. If the program still asks, answer at its computer.',

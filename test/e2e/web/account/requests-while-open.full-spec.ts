@@ -94,8 +94,6 @@ inChromium('requests that change while the page is open', () => {
     await button('Allow').click();
     await sees('The server does not answer.');
     await visitor.page.unroute(answers);
-    await button('Deny').click();
-    await sees('an earlier one reached the server');
     await button('Allow').click();
     await sees('You allowed this.');
     expect((await asker.judge(asked)).decision).toMatchObject({ choice: 'allow', isSigned: true });
@@ -185,6 +183,25 @@ inChromium('requests that change while the page is open', () => {
     await asker.take(answered);
     await sees('This was answered on another device or at the computer.');
     expect(await button('Allow').count()).toBe(0);
+  });
+
+  it('counts an answered request no more, and takes no second answer in another load of the page', async () => {
+    const asked = await asker.ask();
+    const badge = visitor.page.getByLabel('1 waiting');
+    await badge.waitFor();
+    await openRequests(visitor);
+    await link('npm test').click();
+    await button('Allow').click();
+    await sees('has not yet confirmed');
+    await badge.waitFor({ state: 'detached' });
+    await visitor.page.reload();
+    await link('A sealed request').click();
+    await button('Deny').click();
+    await sees('An earlier answer reached the server');
+    expect(await button('Deny').count()).toBe(0);
+    expect(await asker.judge(asked)).toMatchObject({ decision: { choice: 'allow' } });
+    await asker.take(asked);
+    await sees('The computer received an earlier answer.');
   });
 
   it.each([

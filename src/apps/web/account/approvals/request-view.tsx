@@ -271,6 +271,9 @@ function useAnswer({ item, keys, requests, session, endSession }: FoundProps, sh
         if (!isEnd(error)) {
           throw error;
         }
+        if (error.code === 'already-answered') {
+          requests.noteSent(id, 'earlier');
+        }
         requests.reload();
         show(problem(() => requestMessages.view.tooLate));
       }),
@@ -293,7 +296,7 @@ function whyNot(
   return notAllowed === null ? null : reasons[notAllowed];
 }
 
-function isEnd(error: unknown): boolean {
+function isEnd(error: unknown): error is GatehouseProblem {
   const codes = ['already-answered', 'request-expired', 'not-found'];
   return error instanceof GatehouseProblem && codes.includes(error.code);
 }

@@ -14,8 +14,8 @@ import type { Account, AccountActions } from '../use-account.js';
 import type { AnswerKeys } from './answer-keys.js';
 import { useReloadAtExpiry } from './waiting-requests.js';
 
-/** The answer that this page sent. */
-type SentChoice = 'allow' | 'deny' | 'answer';
+/** The answer that this page sent; `earlier` where the server had taken one before. */
+type SentChoice = 'allow' | 'deny' | 'answer' | 'earlier';
 
 /** The end of a request, as this page knows it. */
 export type RequestEnd =

@@ -37,7 +37,11 @@ export function useWaitingRequests(
       // The section reports what fails.
       clientFor(token)
         .requests.list()
-        .then(setWaiting, () => undefined);
+        .then(
+          // One that was answered waits for its computer.
+          (open) => setWaiting(open.filter(({ answers }) => answers === 0)),
+          () => undefined,
+        );
     }
   }, [isOffered, token]);
   useEffect(reload, [account, reload]);
