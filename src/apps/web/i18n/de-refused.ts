@@ -37,7 +37,8 @@ export const deRefused: typeof refusedMessages = {
     'Ein anderes Zertifikat wird vielleicht angenommen: Wählen Sie es hier, oder melden Sie sich auf dem Gerät an, das es hat.',
   nextCheck: (when) => `Dieser Server fragt auch von selbst nach, das nächste Mal ${when}.`,
   askLabel: 'Hilfe',
-  ask: 'Der Betreiber dieses Servers. Nennen Sie ihm Ihre Konto-ID.',
+  ask: 'Der Betreiber dieses Servers.',
+  giveId: 'Nennen Sie ihm Ihre Konto-ID.',
   steps: {
     'not-eligible':
       'Sobald Sie berechtigt sind, melden Sie sich neu an. Wenn Sie beim Anbieter das falsche Konto verwendet haben, melden Sie sich dort zuerst ab.',

@@ -19,7 +19,8 @@ export const refusedMessages = {
     'Another certificate may be accepted: choose it here, or sign in on the device that has it.',
   nextCheck: (when: string) => `This server also asks by itself, next ${when}.`,
   askLabel: 'Who can help',
-  ask: 'The operator of this server. Give them your account ID.',
+  ask: 'The operator of this server.',
+  giveId: 'Give them your account ID.',
   steps: {
     'not-eligible':
       'Sign in again once you have access. If you used the wrong account at the provider, sign out there first.',

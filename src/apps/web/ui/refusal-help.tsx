@@ -16,7 +16,7 @@ export function RefusalSteps({ code, accountId }: PersonRefusal) {
 
 /** The account of a refused person, and who can help. @param accountId null = the page does not know it */
 export function RefusalHelp({ accountId }: { readonly accountId: string | null }) {
-  return accountId === null && brand.support === '' ? null : (
+  return (
     <dl class="help">
       {accountId !== null && <dt>{t.overview.id}</dt>}
       {accountId !== null && (
@@ -27,7 +27,8 @@ export function RefusalHelp({ accountId }: { readonly accountId: string | null }
       )}
       <dt>{refusedMessages.askLabel}</dt>
       <dd>
-        <Support />
+        {brand.support === '' ? refusedMessages.ask : <Support />}
+        {brand.support === '' && accountId !== null && ` ${refusedMessages.giveId}`}
       </dd>
     </dl>
   );
@@ -41,6 +42,6 @@ function Support() {
       {support.replace(/^mailto:([^?]*).*$|^https:\/\//i, '$1')}
     </a>
   ) : (
-    <>{support === '' ? refusedMessages.ask : support}</>
+    <>{support}</>
   );
 }

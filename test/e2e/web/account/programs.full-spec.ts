@@ -181,6 +181,7 @@ inChromium('a request of a program on the account page', () => {
     await call(server, 'DELETE', `/v1/oauth/requests/${id}`, { token });
     await visitor.page.goto(address);
     await sees(visitor, 'or its ten minutes are over');
+    expect(await visitor.text()).not.toContain('report it');
     await screenshots.check(visitor, 'over');
     await visitor.press('To your account');
     await seesAccount(visitor);
@@ -188,6 +189,7 @@ inChromium('a request of a program on the account page', () => {
     await visitor.page.reload();
     await sees(visitor, 'did not register the address');
     await sees(visitor, 'Start again in the program.');
+    await sees(visitor, 'report it to the operator of this server');
     await screenshots.check(visitor, 'refused');
   });
 

@@ -102,9 +102,10 @@ inChromium('the account page, on a server with both kinds of account', () => {
     expect(await account()).toBe(number);
   });
 
-  it('shows why a person is refused, and allows a new sign-in', async () => {
+  it('shows why a person is refused and who can help, and allows a new sign-in', async () => {
     await through('out-carl');
     await sees('the policy of this server does not admit you');
+    await sees('The operator of this server.');
     await seesSignIn(visitor);
   });
 

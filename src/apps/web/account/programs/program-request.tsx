@@ -43,6 +43,7 @@ function Refused({ code, close }: { readonly code: string; readonly close: () =>
       <h1 id="program">{request.refused}</h1>
       <p>
         {Object.hasOwn(known, code) ? known[code] : errors.other} {request.restart}
+        {code !== 'request-expired' && ` ${request.report}`}
       </p>
       <button type="button" onClick={close}>
         {request.toAccount}

@@ -19,7 +19,8 @@ export const en = {
     token: 'Administrator token',
     tokenHint: 'It stays in this tab and is forgotten when you close it.',
     submit: 'Sign in',
-    unknown: 'The server does not know this token.',
+    unknown:
+      'The server does not know this token. Its operator keeps the tokens in the file that ADMIN_TOKENS_FILE names.',
     notEnded:
       'The server did not answer, so this browser may still be signed in. Load this page again, and sign out.',
   },

@@ -21,6 +21,7 @@ export const dePrograms: typeof programMessages = {
     toAccount: 'Zu Ihrem Konto',
     refused: 'Diese Anfrage kann nicht beantwortet werden',
     restart: 'Beginnen Sie im Programm von vorn.',
+    report: 'Wenn das nichts ändert, melden Sie es dem Betreiber dieses Servers.',
     forProgram:
       'Ein Programm möchte für Sie handeln. Melden Sie sich an, um zu sehen, worum es bittet.',
   },

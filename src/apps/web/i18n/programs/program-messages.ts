@@ -21,6 +21,7 @@ export const programMessages = {
     toAccount: 'To your account',
     refused: 'This request cannot be answered',
     restart: 'Start again in the program.',
+    report: 'If that changes nothing, report it to the operator of this server.',
     forProgram: 'A program wants to act for you. Sign in to see what it asks for.',
   },
   errors: {
