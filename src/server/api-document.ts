@@ -230,10 +230,15 @@ function handlersById(app: NestFastifyApplication): ReadonlyMap<string, Route> {
  */
 const DOCUMENTATION_FILES = fileURLToPath(new URL('dist/bin/swagger-ui', PACKAGE_ROOT));
 
-/** Hides what has no content here: the logo of another product, and the column of links. */
+/**
+ * Hides what has no content here: the logo of another product, and the column of links. On a phone, a text takes a line
+ * below its heading.
+ */
 const DOCUMENTATION_STYLE = `
   .swagger-ui :is(.topbar .link, .response-col_links) { display: none }
   .swagger-ui .topbar { padding: 0 }
   .swagger-ui .info { margin: 1.5rem 0 }
   .swagger-ui .scheme-container { padding: 1rem 0 }
+  .swagger-ui .opblock-tag { flex-wrap: wrap }
+  .swagger-ui .opblock-tag small { flex: 1 1 15rem }
 `;
