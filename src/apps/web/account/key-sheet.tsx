@@ -1,6 +1,7 @@
 import { Brand, brand } from '../brand.js';
 import { formatDay } from '../i18n/format.js';
 import { t } from '../i18n/messages.js';
+import { serverUrl } from '../server.js';
 import { QrCode } from '../ui/qr-code.js';
 import { KeyCharacters } from './key-characters.js';
 
@@ -43,7 +44,7 @@ export function KeySheet({ secret, accountId }: KeySheetProps) {
             <li key={step}>{step}</li>
           ))}
         </ol>
-        <p>{security.sheetCommand}</p>
+        <p>{security.sheetCommand(serverUrl())}</p>
       </div>
     </div>
   );

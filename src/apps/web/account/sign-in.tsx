@@ -278,19 +278,12 @@ function MethodList(props: MethodListProps) {
 function StayChoice({ isBrief = false }: { readonly isBrief?: boolean }) {
   const { signIn } = t;
   return (
-    <div class="field">
-      <Check
-        label={signIn.stay}
-        defaultChecked={isStaying()}
-        aria-describedby={isBrief ? undefined : 'stay-hint'}
-        set={chooseStaying}
-      />
-      {!isBrief && (
-        <p id="stay-hint" class="hint">
-          {signIn.stayHint}
-        </p>
-      )}
-    </div>
+    <Check
+      label={signIn.stay}
+      hint={isBrief ? undefined : signIn.stayHint}
+      defaultChecked={isStaying()}
+      set={chooseStaying}
+    />
   );
 }
 

@@ -1,8 +1,6 @@
 import type { notificationMessages } from './notification-messages.js';
 
 export const deNotifications: typeof notificationMessages = {
-  close: 'Schließen',
-
   push: {
     title: 'Push-Benachrichtigungen',
     lead: 'Was Coding-Agenten auf Ihren Computern an Ihre Telefone und Browser senden. Webhooks haben eigene Schalter.',

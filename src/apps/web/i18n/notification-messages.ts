@@ -2,8 +2,6 @@ import { loaderOf } from './messages.js';
 
 /** English texts of the notifications. The compiler checks the other languages against them. */
 export const notificationMessages = {
-  close: 'Close',
-
   push: {
     title: 'Push notifications',
     lead: 'What coding agents on your computers send to your phones and browsers. Webhooks have switches of their own.',

@@ -6,7 +6,7 @@ import type {
   RefObject,
   TargetedSubmitEvent,
 } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useId, useRef } from 'preact/hooks';
 import { type Notice, NoticeLine } from './notice.js';
 
 /** Submits a form by code, in place of the browser's request. */
@@ -109,19 +109,33 @@ function Hint({ id, text }: { readonly id: string; readonly text: string | undef
 
 interface CheckProps extends Omit<PartialInputHTMLAttributes<HTMLInputElement>, Own> {
   readonly label: ComponentChildren;
+  /** A sentence below the text. */
+  readonly hint?: string | undefined;
   readonly set?: (isOn: boolean) => void;
 }
 
 /** A checkbox before its text. */
-export function Check({ label, set, ...input }: CheckProps) {
-  return (
+export function Check({ label, hint, set, ...input }: CheckProps) {
+  const id = useId();
+  const box = (
     <label class="check">
       <input
         type="checkbox"
         onChange={({ currentTarget }) => set?.(currentTarget.checked)}
+        aria-describedby={hint === undefined ? undefined : id}
         {...input}
       />
       {label}
     </label>
+  );
+  return hint === undefined ? (
+    box
+  ) : (
+    <div class="field">
+      {box}
+      <p id={id} class="hint">
+        {hint}
+      </p>
+    </div>
   );
 }

@@ -65,7 +65,7 @@ export const ACCOUNT_MESSAGES = {
   'directory-active': ({ at }: Reported, { time }) =>
     `The directory shows the person as active since ${time(at)}.`,
   'directory-inactive': ({ at }: Reported, { time }) =>
-    `The directory deactivated the person on ${time(at)}. A newer request of the directory or gatehouse account enable ends that.`,
+    `The directory deactivated the person on ${time(at)}. A newer request of the directory, or the command "gatehouse account enable", ends that.`,
   'directory-absent': () =>
     'The directory does not show the person as active, which signals.scim.required demands.',
   'signal-disabled': ({ at }: Reported, { time }) =>

@@ -84,7 +84,7 @@ export const FINDING_MESSAGES = {
   'allowlist-not-checked-again': ({ provider }: OfProvider) =>
     `${provider} has an allowlist and stores no refresh token: it is not checked again without the person. Where it decides about access, a sign-in there counts for AUTH_OFFBOARDING_INTERVAL_SECONDS, then the person has to sign in again (provider-required). Leave storeRefreshToken out, or set it to true.`,
   'refresh-token-scope-missing': ({ provider }: OfProvider) =>
-    `${provider} has an allowlist and is not asked for the scope offline_access: most providers give a refresh token for it only. Where it gives none and decides about access, people have to sign in there again after each AUTH_OFFBOARDING_INTERVAL_SECONDS. gatehouse doctor providers shows what it lists.`,
+    `${provider} has an allowlist and is not asked for the scope offline_access: most providers give a refresh token for it only. Where it gives none and decides about access, people have to sign in there again after each AUTH_OFFBOARDING_INTERVAL_SECONDS. The command "gatehouse doctor providers" shows what it lists.`,
   'graph-scope-missing': ({ provider }: OfProvider) =>
     `${provider} reads groups from Microsoft Graph, but its scopes name none of its permissions: people whose groups do not fit into the token cannot sign in, and re-checks of them are unknown. Add GroupMember.Read.All, with the consent of an administrator.`,
   'github-app-id-missing': () =>

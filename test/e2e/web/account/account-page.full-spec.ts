@@ -331,6 +331,7 @@ inChromium('the account page, with a device key', () => {
     const printed = (await visitor.text()).replaceAll('\n', '');
     expect(printed).toContain(key);
     expect(printed).toContain(page.url());
+    expect(printed).toContain(`gatehouse key restore --server ${server.url}`);
     expect(printed).not.toContain('Create the account');
     expect(await page.locator('.sheet .mark').isVisible()).toBe(true);
     const width = await page.locator('.sheet').evaluate((sheet) => sheet.clientWidth);

@@ -24,7 +24,7 @@ export function TestReceiver({ device, name, isOwn }: TestReceiverProps) {
           <p class="hint">{tests.outcome}</p>
           <div class="row end">
             <button type="button" onClick={close}>
-              {t.dismiss}
+              {t.close}
             </button>
           </div>
         </>

@@ -105,8 +105,7 @@ function ChannelFields({ channel, refused }: FieldsProps) {
       {channel === null && (
         <fieldset>
           <legend>{webhooks.secret}</legend>
-          <Check name="sign" label={webhooks.sign} defaultChecked />
-          <p class="hint">{webhooks.signHint}</p>
+          <Check name="sign" label={webhooks.sign} hint={webhooks.signHint} defaultChecked />
         </fieldset>
       )}
     </>

@@ -3,6 +3,7 @@ import { REQUEST_PREVIEWS_VARIABLE } from '../../../../packages/client/notificat
 import type { NotificationTopic } from '../../../../packages/notify/content/notification-event.js';
 import type { WebhookChannel } from '../../../../packages/notify/preferences.js';
 import { Check, SelectField } from '../../ui/fields.js';
+import { t } from '../../i18n/messages.js';
 import { notificationMessages } from '../../i18n/notification-messages.js';
 import { Listing } from '../../ui/listing.js';
 import { argument, curlCommand, previewOfWebhook, PREVIEWS_OF_BUILD } from './preview.js';
@@ -45,7 +46,7 @@ export function ChannelTest({ channel, close }: ChannelTestProps) {
       </p>
       <div class="row end">
         <button type="button" onClick={close}>
-          {notificationMessages.close}
+          {t.close}
         </button>
       </div>
     </>
@@ -81,9 +82,11 @@ interface SenderChoiceProps {
 function SenderChoice({ isBuiltIn, set }: SenderChoiceProps) {
   const { push, test } = notificationMessages;
   return (
-    <>
-      <Check label={test.previews} checked={isBuiltIn} set={set} />
-      <p class="hint">{PREVIEWS_OF_BUILD ? push.previewsOn : push.previewsOff}</p>
-    </>
+    <Check
+      label={test.previews}
+      hint={PREVIEWS_OF_BUILD ? push.previewsOn : push.previewsOff}
+      checked={isBuiltIn}
+      set={set}
+    />
   );
 }

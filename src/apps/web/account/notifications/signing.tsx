@@ -39,7 +39,7 @@ export function Signing({ close, channel, save, endSession }: SigningProps) {
           {isSigned ? webhooks.replaceSecret : webhooks.makeSecret}
         </button>
         <button type="button" class="primary" onClick={close}>
-          {notificationMessages.close}
+          {t.close}
         </button>
       </div>
     </>

@@ -67,7 +67,7 @@ export const findings: typeof FINDING_MESSAGES = {
   'allowlist-not-checked-again': ({ provider }) =>
     `${provider} hat eine Liste erlaubter Personen und speichert kein Refresh-Token: Ohne die Person wird nicht erneut geprüft. Wo der Anbieter über den Zugang entscheidet, zählt eine Anmeldung dort für AUTH_OFFBOARDING_INTERVAL_SECONDS, danach muss sich die Person neu anmelden (provider-required). Lassen Sie storeRefreshToken weg, oder setzen Sie es auf true.`,
   'refresh-token-scope-missing': ({ provider }) =>
-    `${provider} hat eine Liste erlaubter Personen und wird nicht um den Scope offline_access gebeten: Die meisten Anbieter geben nur dafür ein Refresh-Token. Gibt er keines und entscheidet über den Zugang, müssen sich Personen dort jeweils nach AUTH_OFFBOARDING_INTERVAL_SECONDS neu anmelden. gatehouse doctor providers zeigt, was er anbietet.`,
+    `${provider} hat eine Liste erlaubter Personen und wird nicht um den Scope offline_access gebeten: Die meisten Anbieter geben nur dafür ein Refresh-Token. Gibt er keines und entscheidet über den Zugang, müssen sich Personen dort jeweils nach AUTH_OFFBOARDING_INTERVAL_SECONDS neu anmelden. Der Befehl „gatehouse doctor providers“ zeigt, was er anbietet.`,
   'graph-scope-missing': ({ provider }) =>
     `${provider} liest Gruppen aus Microsoft Graph, aber scopes nennt keine seiner Berechtigungen: Personen, deren Gruppen nicht in das Token passen, können sich nicht anmelden, und ihre erneuten Prüfungen bleiben ohne Antwort. Ergänzen Sie GroupMember.Read.All, mit der Zustimmung der Administration.`,
   'github-app-id-missing': () =>

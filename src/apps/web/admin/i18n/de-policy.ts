@@ -128,7 +128,7 @@ export const messages: Messages = {
   'directory-active': ({ at }, { time }) =>
     `Das Verzeichnis führt die Person als aktiv seit ${time(at)}.`,
   'directory-inactive': ({ at }, { time }) =>
-    `Das Verzeichnis hat die Person am ${time(at)} deaktiviert. Eine neuere Anfrage des Verzeichnisses oder gatehouse account enable hebt das auf.`,
+    `Das Verzeichnis hat die Person am ${time(at)} deaktiviert. Eine neuere Anfrage des Verzeichnisses oder der Befehl „gatehouse account enable“ hebt das auf.`,
   'directory-absent': () =>
     'Das Verzeichnis führt die Person nicht als aktiv, was signals.scim.required verlangt.',
   'signal-disabled': ({ at }, { time }) =>

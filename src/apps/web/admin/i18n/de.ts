@@ -12,7 +12,8 @@ export const de: Texts = {
     token: 'Administrator-Token',
     tokenHint: 'Es bleibt in diesem Tab und wird vergessen, wenn Sie ihn schließen.',
     submit: 'Anmelden',
-    unknown: 'Der Server kennt dieses Token nicht.',
+    unknown:
+      'Der Server kennt dieses Token nicht. Der Betreiber verwaltet die Tokens in der Datei, die ADMIN_TOKENS_FILE nennt.',
     notEnded:
       'Der Server hat nicht geantwortet: Dieser Browser ist womöglich noch angemeldet. Laden Sie die Seite neu, und melden Sie sich ab.',
   },
@@ -79,7 +80,7 @@ export const de: Texts = {
 
   requests: {
     title: 'Anfragen von Programmen',
-    lead: 'Programmieragenten und andere Programme fragen Personen auf ihren Geräten. Beendete Anfragen zählen eine Stunde lang.',
+    lead: 'Coding-Agenten und andere Programme fragen Personen auf ihren Geräten. Beendete Anfragen zählen eine Stunde lang.',
     waiting: 'Wartend',
     answered: 'Beantwortet',
     withdrawn: 'Zurückgezogen',
