@@ -110,7 +110,7 @@ describe('gatehouse notify', () => {
     expect(receiver.json).toMatchObject({ content: { body }, request });
     expect(receiver.received[0]?.rawBody.toString()).not.toContain('/x');
     expect(fixture.push.accepted).toMatchObject([{ body, data: { requestId: 'r1' } }]);
-    const reason = 'this is a release, and CLIENT_PUBLIC_REQUEST_PREVIEWS is not 1';
+    const reason = 'releases send them only with CLIENT_PUBLIC_REQUEST_PREVIEWS=1';
     const { stdout: preferences } = await fixture.user.run(['preferences', 'get'], env);
     expect(preferences).toContain(`request previews in effect: off, because ${reason}`);
     const { stdout: doctor } = await fixture.user.run(['notify', 'doctor'], env);
@@ -119,7 +119,7 @@ describe('gatehouse notify', () => {
 
   it.each([
     [{ CLIENT_PUBLIC_REQUEST_PREVIEWS: '1' }, 'Bash needs your permission: npm test', ''],
-    [{ CLIENT_PUBLIC_REQUEST_PREVIEWS: '' }, GENERIC, 'left out: this is a release'],
+    [{ CLIENT_PUBLIC_REQUEST_PREVIEWS: '' }, GENERIC, 'left out: releases send them only with'],
   ])('tests a webhook with what it prints, under %j', async (more, body, reason) => {
     const receiver = await fixture.webhook('hook');
     const env = { ...fixture.env, ...more };
@@ -133,7 +133,7 @@ describe('gatehouse notify', () => {
     expect(test.stdout).toMatch(/This is a test.*\nA permission request arrives as:\n/);
     expect(test.stdout).toContain(`  ${body}\n`);
     expect((await fixture.user.run(['notify', '--help'], env)).stdout).toContain(
-      `Texts of requests are ${reason === '' ? 'shown' : 'not sent: this is a release'}`,
+      `Texts of requests are ${reason === '' ? 'shown' : 'not sent: releases send them only with'}`,
     );
   });
 

@@ -19,7 +19,7 @@ export function previewsInEffect({ requestPreviews }: Pick<ContentSwitches, 'req
   }
   const because = {
     variable: `${VARIABLE} is ${isBuiltIn ? 'on' : 'off'}`,
-    'release-build': `this is a release, and ${VARIABLE} is not 1`,
+    'release-build': `releases send them only with ${VARIABLE}=1`,
     'development-build': 'this is a development build',
   }[decidedBy];
   return { isOn: isBuiltIn, because };
