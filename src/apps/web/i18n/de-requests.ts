@@ -27,7 +27,7 @@ export const deRequests: typeof requestMessages = {
       deny: 'Sie haben es abgelehnt. Der Computer hat den Empfang der Antwort noch nicht bestätigt.',
       answer: 'Ihre Antwort ist gesendet. Der Computer hat ihren Empfang noch nicht bestätigt.',
       earlier:
-        'Eine frühere Antwort hat den Server erreicht, darum zählt diese nicht. Der Computer hat den Empfang der früheren noch nicht bestätigt.',
+        'Eine frühere Antwort zählt, nicht diese. Der Computer hat ihren Empfang noch nicht bestätigt.',
     },
     taken: {
       allow: 'Sie haben es erlaubt, und der Computer hat Ihre Antwort erhalten.',
@@ -64,7 +64,6 @@ export const deRequests: typeof requestMessages = {
     deny: 'Ablehnen',
     decline: 'Nicht beantworten',
     confirms: 'Vor dem Erlauben werden Sie um Fingerabdruck, Gesicht oder PIN gebeten.',
-    tooLate: 'Diese Antwort zählt nicht: Die Anfrage ist beendet.',
     unknown: 'Diese Anfrage gibt es nicht mehr',
     unknownHint:
       'Sie ist seit einiger Zeit beendet oder gehört zu einem anderen Konto. Wenn das Programm noch fragt, antworten Sie an seinem Computer.',

@@ -28,7 +28,7 @@ export const requestMessages = {
       deny: 'You denied this. The computer has not yet confirmed that it received your answer.',
       answer: 'Your answer is sent. The computer has not yet confirmed that it received it.',
       earlier:
-        'An earlier answer reached the server, so this one does not count. The computer has not yet confirmed that it received the earlier one.',
+        'An earlier answer counts, not this one. The computer has not yet confirmed that it received it.',
     },
     taken: {
       allow: 'You allowed this, and the computer received your answer.',
@@ -53,7 +53,6 @@ export const requestMessages = {
     deny: 'Deny',
     decline: 'Do not answer',
     confirms: 'Allow asks for your fingerprint, face or PIN.',
-    tooLate: 'This answer does not count: the request has ended.',
     unknown: 'This request no longer exists',
     unknownHint:
       'It ended some time ago, or it belongs to another account. If the program still asks, answer at its computer.',

@@ -197,7 +197,7 @@ inChromium('requests that change while the page is open', () => {
     await visitor.page.reload();
     await link('A sealed request').click();
     await button('Deny').click();
-    await sees('An earlier answer reached the server');
+    await sees('An earlier answer counts, not this one');
     expect(await button('Deny').count()).toBe(0);
     expect(await asker.judge(asked)).toMatchObject({ decision: { choice: 'allow' } });
     await asker.take(asked);

@@ -88,16 +88,7 @@ function Keep({ id, choices, setKeys, show, endSession }: KeepProps) {
     <>
       <p>{texts.risk}</p>
       {choices.canConfirm && (
-        <Check
-          checked={isConfirmed}
-          set={confirm}
-          label={
-            <span>
-              {texts.confirm}
-              <span class="hint block">{texts.confirmHint}</span>
-            </span>
-          }
-        />
+        <Check checked={isConfirmed} set={confirm} label={texts.confirm} hint={texts.confirmHint} />
       )}
       <button type="button" disabled={isBusy} onClick={keep}>
         <Icon name="lock" />

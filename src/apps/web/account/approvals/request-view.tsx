@@ -275,7 +275,6 @@ function useAnswer({ item, keys, requests, session, endSession }: FoundProps, sh
           requests.noteSent(id, 'earlier');
         }
         requests.reload();
-        show(problem(() => requestMessages.view.tooLate));
       }),
     );
   return { isBusy, answer };

@@ -86,13 +86,8 @@ function Choices({ devices, own }: ChoicesProps) {
       key={device.id}
       name="token"
       value={device.token}
-      label={
-        <span>
-          {receiverName(device)}
-          {device.token === own && ` (${t.devices.thisBrowser})`}
-          <span class="hint block">{receiverFacts(device)}</span>
-        </span>
-      }
+      label={receiverName(device) + (device.token === own ? ` (${t.devices.thisBrowser})` : '')}
+      hint={receiverFacts(device)}
     />
   ));
 }
