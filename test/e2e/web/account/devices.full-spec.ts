@@ -188,7 +188,8 @@ inChromium('/app/device', () => {
       await enterCode(userCode);
     }
     // The form of the sign-in has a checkbox, too.
-    const consent = way === 'link' ? 'I started this myself' : 'The new device shows the same words';
+    const consent =
+      way === 'link' ? 'I started this myself' : 'The new device shows the same words';
     await page.getByLabel(consent).check();
     await page.route('**/v2/auth/devices/*/approve', async (route) => {
       await route.fetch();
