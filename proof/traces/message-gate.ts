@@ -3,7 +3,7 @@ import { waitFor } from '../../test/helpers/wait.js';
 
 const ABOUT_ACCESS = 'access-changed';
 /** The push of a subscribed channel, in the protocol of Redis. */
-const PUSH = '*3\r\n$7\r\nmessage\r\n';
+const PUSH = '>3\r\n$7\r\nmessage\r\n';
 
 interface Held {
   readonly near: Socket;
@@ -93,7 +93,7 @@ export class MessageGate {
   }
 }
 
-/** Returns the end of the first reply in the protocol of Redis 2 (RESP); -1 while it is not whole. */
+/** Returns the end of the first reply in version 3 of the protocol of Redis (RESP); -1 while it is not whole. */
 function frameEnd(bytes: Buffer, start: number): number {
   const line = bytes.indexOf('\r\n', start);
   if (line < 0) {
@@ -106,9 +106,13 @@ function frameEnd(bytes: Buffer, start: number): number {
       const end = count < 0 ? next : next + count + 2;
       return end <= bytes.length ? end : -1;
     }
-    case '*': {
+    case '*':
+    case '>':
+    case '%': {
+      // A map has two replies for each entry.
+      const replies = bytes[start] === '%'.charCodeAt(0) ? 2 * count : count;
       let end = next;
-      for (let index = 0; index < count && end > 0; index += 1) {
+      for (let index = 0; index < replies && end > 0; index += 1) {
         end = frameEnd(bytes, end);
       }
       return end;
