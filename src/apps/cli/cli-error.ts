@@ -16,7 +16,8 @@ Exit codes:
   0   done
   1   the server refused, or something else failed
   2   invalid command, option or argument
-  3   not signed in, or the session or the access of the program has ended; migrate --check: migrations are pending
+  3   not signed in, or the session or the access of the program has ended;
+      migrate --check: migrations are pending
   4   the server (or the database) is unreachable or not ready: try again
   78  the configuration is invalid
 `;

@@ -26,6 +26,11 @@ describe(buildProgram, () => {
     expect(examples).toMatch(new RegExp(`^  \\$ .*\\b${name}\\b`));
   });
 
+  it.each(pagesOf(PROGRAM))('fits the help of `%s` to 80 columns', (_name, command) => {
+    const [text = ''] = helpOf(command).split('\nExamples:\n');
+    expect(text.split('\n').filter((line) => line.length > 80)).toEqual([]);
+  });
+
   it.each(['--version', '-V', '--json', '--help'])(
     'takes %s after an option as its text: an exit code of 0 would mean allowed',
     async (text) => {

@@ -63,7 +63,8 @@ const COMMANDS: Readonly<Record<string, readonly Spec[]>> = {
 const FIRST_STEPS = `
 Environment:
   GATEHOUSE_SERVER  server to use without --server
-  GATEHOUSE_TOKEN   token of a session, used in place of the stored login and never stored
+  GATEHOUSE_TOKEN   token of a session, used in place of the stored login,
+                    and never stored
 
 Examples:
   $ gatehouse serve
@@ -92,6 +93,8 @@ export function buildProgram(shell: Shell): Command {
     .addOption(JSON_OPTION)
     // Otherwise `--title --version` prints the version with exit code 0, which for `ask` means allowed.
     .enablePositionalOptions()
+    // Else a long name of a command stops the wrapping of all descriptions.
+    .configureHelp({ minWidthToWrap: 20 })
     .configureOutput({
       writeOut: (text) => void shell.streams.out.write(text),
       writeErr: (text) => void shell.streams.error.write(text),
@@ -99,7 +102,7 @@ export function buildProgram(shell: Shell): Command {
       outputError: () => undefined,
     })
     .exitOverride((error) => refuse(error, program))
-    .addHelpText('after', `${EXIT_HELP}${FIRST_STEPS}`.trimEnd());
+    .addHelpText('after', ({ command }) => wrapped(`${EXIT_HELP}${FIRST_STEPS}`, command));
   const groups: typeof COMMANDS = { ...COMMANDS, 'Others:': [completionOf(program)] };
   for (const [heading, specs] of Object.entries(groups)) {
     program.commandsGroup(heading);
@@ -113,8 +116,9 @@ function register(parent: Command, spec: Spec, shell: Shell): void {
   const isDefault = 'isDefault' in spec && spec.isDefault === true;
   const command = parent.command(spec.name, { isDefault }).description(spec.description);
   command.exitOverride((error) => refuse(error, command));
-  if (spec.help !== undefined) {
-    command.addHelpText('after', spec.help.trimEnd());
+  const { help } = spec;
+  if (help !== undefined) {
+    command.addHelpText('after', () => wrapped(help, command));
   }
   if ('commands' in spec) {
     spec.commands.forEach((one) => register(command, one, shell));
@@ -130,6 +134,15 @@ function register(parent: Command, spec: Spec, shell: Shell): void {
   command.addOption(JSON_OPTION);
   showExamples(command, spec.examples);
   command.action(() => run(command, spec, shell));
+}
+
+/** Fits paragraphs to the terminal, as the library does with options. Lines that begin with a space stay. */
+function wrapped(help: string, command: Command): string {
+  const helper = command.createHelp();
+  const width = command.configureOutput().getOutHelpWidth?.() ?? 80;
+  return help
+    .trimEnd()
+    .replaceAll(/^\S.*(?:\n\S.*)*/gm, (lines) => helper.boxWrap(lines.replaceAll('\n', ' '), width));
 }
 
 function showExamples(command: Command, examples: readonly string[]): void {

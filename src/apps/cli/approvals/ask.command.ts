@@ -12,7 +12,8 @@ Exit codes:
   11  no answer in time
   12  cannot be answered from elsewhere: no key, too long, paused, or no
       device is notified and no page is open
-  1 to 4 as of other commands; 130 and 143 after Ctrl-C and SIGTERM, which withdraw the request
+  1 to 4 as of other commands; 130 and 143 after Ctrl-C and SIGTERM, which
+  withdraw the request
 `;
 
 const ASK_OPTIONS = [

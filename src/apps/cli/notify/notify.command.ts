@@ -7,7 +7,7 @@ An event in JSON, for --event-file (- is standard input; several: one a line):
   {"id": "e1", "topic": "permission_request",
    "session": {"sessionId": "s1", "title": "Fix the build"},
    "request": {"requestId": "r1", "toolName": "Bash",
-               "details": {"command": "npm test", "explanation": "run the tests"}}}
+               "details": {"command": "npm test", "explanation": "run tests"}}}
 An id is sent once, however often it is repeated. Options override the file.
 `;
 
@@ -17,8 +17,8 @@ Exit codes:
   1  some target failed; what can be retried waits in the spool
   2  the command or the event was invalid
   3  not signed in
-  4  the server is unreachable, and nothing of it is known from the last 24 hours: the
-     event is kept, and sent once the server answers
+  4  the server is unreachable, and nothing of it is known from the last 24
+     hours: the event is kept, and sent once the server answers
 `;
 
 const EVENT_OPTIONS = [
