@@ -142,7 +142,9 @@ function wrapped(help: string, command: Command): string {
   const width = command.configureOutput().getOutHelpWidth?.() ?? 80;
   return help
     .trimEnd()
-    .replaceAll(/^\S.*(?:\n\S.*)*/gm, (lines) => helper.boxWrap(lines.replaceAll('\n', ' '), width));
+    .replaceAll(/^\S.*(?:\n\S.*)*/gm, (lines) =>
+      helper.boxWrap(lines.replaceAll('\n', ' '), width),
+    );
 }
 
 function showExamples(command: Command, examples: readonly string[]): void {
