@@ -1,5 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
+import { millisecondsSince, momentOf, type Moment } from '../../../common/runtime/moment.js';
 import { Runtime } from '../../../common/runtime/runtime.js';
 import { mtlsConfig, type MtlsSettings } from '../../config/mtls.config.js';
 import type { RevocationReference } from '../../../core/policy/certificate/certificate-record.js';
@@ -22,12 +23,13 @@ type OcspResult =
   | OcspAnswer
   | { readonly status: 'unknown'; readonly reason: string; readonly retryAfterMs?: number };
 
+/** An answer of the cache, and how long it counts. */
+type KeptAnswer = OcspResult & { readonly at: Moment; readonly keptMs: number };
+
 @Injectable()
 export class OcspService {
   private readonly upstreams = new Map<string, UpstreamHttp>();
-  private readonly answers = new LRUCache<string, OcspResult & { readonly goodUntil: number }>({
-    max: MAX_ANSWERS,
-  });
+  private readonly answers = new LRUCache<string, KeptAnswer>({ max: MAX_ANSWERS });
 
   private readonly running = new Map<string, Promise<OcspResult>>();
 
@@ -46,7 +48,7 @@ export class OcspService {
   ): Promise<OcspResult> {
     const name = `${certificate.issuerName} ${issuer.name} ${certificate.serialNumber}`;
     const known = isFresh ? undefined : this.answers.get(name);
-    if (known !== undefined && this.runtime.clock.now() < known.goodUntil) {
+    if (known !== undefined && millisecondsSince(known.at, this.runtime.clock) < known.keptMs) {
       return Promise.resolve(known);
     }
     // A question that was sent earlier may have been answered before what asks for a fresh answer.
@@ -68,9 +70,10 @@ export class OcspService {
     for (const address of addresses) {
       last = await this.askOne(address, certificate, issuer);
       if (last.status !== 'unknown') {
-        const longest = this.runtime.clock.now() + this.mtls.crlFetchSeconds * 1000;
-        const goodUntil = Math.min(('until' in last && last.until) || Infinity, longest);
-        this.answers.set(name, { ...last, goodUntil });
+        const at = momentOf(this.runtime.clock);
+        const until = ('until' in last && last.until) || Infinity;
+        const keptMs = Math.min(until - at.wallMs, this.mtls.crlFetchSeconds * 1000);
+        this.answers.set(name, { ...last, at, keptMs });
         return last;
       }
     }

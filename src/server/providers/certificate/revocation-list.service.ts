@@ -1,6 +1,7 @@
 import { Inject, Injectable, Logger, type OnApplicationBootstrap } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
 import { LRUCache } from 'lru-cache';
+import { millisecondsSince, momentOf, type Moment } from '../../../common/runtime/moment.js';
 import { Runtime } from '../../../common/runtime/runtime.js';
 import { LogOnce } from '../../../common/log-once.js';
 import { mtlsConfig, type MtlsSettings } from '../../config/mtls.config.js';
@@ -41,7 +42,9 @@ interface Entry {
   readonly verified: Download | null;
   /** The last download, while no known key made its signature: it counts for nothing. */
   readonly candidate: Download | null;
-  readonly dueAt: number;
+  /** The next request is due this long after the moment. */
+  readonly since: Moment;
+  readonly waitMs: number;
   readonly failures: number;
 }
 
@@ -108,10 +111,7 @@ export class RevocationListService implements OnApplicationBootstrap {
     this.usedAt.set(address, this.runtime.clock.now());
     this.learn(authority);
     const known = this.entries.get(address);
-    if (
-      known === undefined ||
-      (known.verified === null && known.dueAt <= this.runtime.clock.now())
-    ) {
+    if (known === undefined || (known.verified === null && this.isDue(known))) {
       await this.fetch(address);
     }
     return this.entries.get(address)?.verified?.list ?? null;
@@ -152,10 +152,16 @@ export class RevocationListService implements OnApplicationBootstrap {
       const usedAt = this.usedAt.get(address) ?? now;
       if (now - usedAt > KEPT_UNUSED_MS && !this.mtls.crlUrls.includes(address)) {
         this.entries.delete(address);
-      } else if ((this.entries.peek(address)?.dueAt ?? 0) <= now) {
+      } else if (this.isDue(this.entries.peek(address))) {
         void this.fetch(address);
       }
     }
+  }
+
+  private isDue(entry: Entry | undefined): boolean {
+    return (
+      entry === undefined || millisecondsSince(entry.since, this.runtime.clock) >= entry.waitMs
+    );
   }
 
   /** One request to an address at a time. */
@@ -169,7 +175,7 @@ export class RevocationListService implements OnApplicationBootstrap {
 
   private async refresh(address: string): Promise<void> {
     // The time-out of the request is part of the interval.
-    const startedAt = this.runtime.clock.now();
+    const startedAt = momentOf(this.runtime.clock);
     try {
       const known = this.entries.peek(address)?.verified ?? null;
       const download = await this.request(address, known);
@@ -216,7 +222,7 @@ export class RevocationListService implements OnApplicationBootstrap {
   private accept(
     address: string,
     download: Download,
-    startedAt = this.runtime.clock.now(),
+    startedAt = momentOf(this.runtime.clock),
   ): boolean {
     const { list } = download;
     if (!isBelieved(list, this.keysOf(list), this.runtime.clock.now())) {
@@ -226,8 +232,13 @@ export class RevocationListService implements OnApplicationBootstrap {
     if (before?.issuerDer.equals(list.issuerDer) === true && list.thisUpdate < before.thisUpdate) {
       throw new UpstreamError('unexpected_answer');
     }
-    const dueAt = this.nextFetch(list, startedAt);
-    this.entries.set(address, { verified: download, candidate: null, failures: 0, dueAt });
+    this.entries.set(address, {
+      verified: download,
+      candidate: null,
+      failures: 0,
+      since: startedAt,
+      waitMs: this.longestWait(list, startedAt.wallMs),
+    });
     this.report(list, before);
     return true;
   }
@@ -244,10 +255,10 @@ export class RevocationListService implements OnApplicationBootstrap {
    * Keeps a download until its authority, which may have another key, is known.
    * @throws ListRefusal when none of the known keys made the signature
    */
-  private keep(address: string, candidate: Download, startedAt: number): void {
+  private keep(address: string, candidate: Download, since: Moment): void {
     const { verified = null, failures = 0 } = this.entries.peek(address) ?? {};
-    const dueAt = startedAt + this.mtls.crlFetchSeconds * 1000;
-    this.entries.set(address, { verified, candidate, failures, dueAt });
+    const waitMs = this.mtls.crlFetchSeconds * 1000;
+    this.entries.set(address, { verified, candidate, failures, since, waitMs });
     this.unverifiedListeners.forEach((listener) => listener(candidate.list.issuerDer));
     if (this.keysOf(candidate.list).length > 0) {
       throw new ListRefusal('list_not_signed');
@@ -259,9 +270,9 @@ export class RevocationListService implements OnApplicationBootstrap {
     const { verified, candidate } = before ?? { verified: null, candidate: null };
     const failures = (before?.failures ?? 0) + 1;
     const longest = this.mtls.crlFetchSeconds * 1000;
-    const delay = Math.min(FIRST_RETRY_MS * 2 ** Math.min(failures - 1, 20), longest);
-    const dueAt = this.runtime.clock.now() + delay;
-    this.entries.set(address, { verified, candidate, failures, dueAt });
+    const waitMs = Math.min(FIRST_RETRY_MS * 2 ** Math.min(failures - 1, 20), longest);
+    const since = momentOf(this.runtime.clock);
+    this.entries.set(address, { verified, candidate, failures, since, waitMs });
     this.logFailure(address, error);
   }
 
@@ -269,9 +280,9 @@ export class RevocationListService implements OnApplicationBootstrap {
     return this.keys.get(issuerDer.toString('base64')) ?? [];
   }
 
-  private nextFetch({ validUntil }: RevocationList, startedAt: number): number {
-    const soonest = Math.max(validUntil, startedAt + SOONEST_MS);
-    return Math.min(soonest, startedAt + this.mtls.crlFetchSeconds * 1000);
+  private longestWait({ validUntil }: RevocationList, startedAt: number): number {
+    const soonest = Math.max(validUntil - startedAt, SOONEST_MS);
+    return Math.min(soonest, this.mtls.crlFetchSeconds * 1000);
   }
 
   private report(list: RevocationList, before: RevocationList | null): void {

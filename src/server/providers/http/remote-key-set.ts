@@ -9,11 +9,13 @@ import {
 } from 'jose';
 import * as v from 'valibot';
 import type { Clock } from '../../../common/runtime/clock.js';
+import { millisecondsSince, momentOf, type Moment } from '../../../common/runtime/moment.js';
 import { readJson, RequestBudget, UpstreamError, type UpstreamHttp } from './upstream-http.js';
 
 /** Keys, and the number of the request that fetched them. */
 interface FetchedKeys {
   readonly number: number;
+  readonly at: Moment;
   readonly keys: ReturnType<typeof createLocalJWKSet>;
 }
 
@@ -37,7 +39,6 @@ const REFETCHES = { perSecond: 0.1, burst: 3, longestWaitMs: 0 };
 export class RemoteKeySet {
   private readonly refetches = new RequestBudget(REFETCHES);
   private known: FetchedKeys | null = null;
-  private staleAt = 0;
   private begun = 0;
   private pending: Promise<FetchedKeys> | null = null;
 
@@ -61,8 +62,7 @@ export class RemoteKeySet {
     options: JWTVerifyOptions,
   ): Promise<JWTVerifyResult> {
     const begunBefore = this.begun;
-    const kept = this.clock.now() < this.staleAt ? this.known : null;
-    let current = kept ?? (await this.refresh(jwksUri));
+    let current = this.kept() ?? (await this.refresh(jwksUri));
     for (;;) {
       try {
         return await verifyWith(token, current.keys, options);
@@ -78,6 +78,12 @@ export class RemoteKeySet {
   /** Reads the keys again. @returns their number */
   async count(jwksUri: string): Promise<number> {
     return (await this.refresh(jwksUri)).keys.jwks().keys.length;
+  }
+
+  private kept(): FetchedKeys | null {
+    const isKept =
+      this.known !== null && millisecondsSince(this.known.at, this.clock) < KEYS_MAX_AGE_MS;
+    return isKept ? this.known : null;
   }
 
   private renew(jwksUri: string): Promise<FetchedKeys> {
@@ -101,8 +107,8 @@ export class RemoteKeySet {
     if (response.status !== 200) {
       throw new UpstreamError('unexpected_answer');
     }
-    this.known = { number, keys: createLocalJWKSet(await readJson(response, KEY_SET)) };
-    this.staleAt = this.clock.now() + KEYS_MAX_AGE_MS;
+    const keys = createLocalJWKSet(await readJson(response, KEY_SET));
+    this.known = { number, at: momentOf(this.clock), keys };
     return this.known;
   }
 }

@@ -36,7 +36,7 @@ export class TransmitterMetadata {
 
   /** @throws UpstreamError when it was never read and cannot be read now */
   async current(): Promise<TransmitterDocument> {
-    const now = this.clock.now();
+    const now = this.clock.elapsed();
     if (this.known === null || now >= this.staleAt) {
       this.known = await this.read().catch((error: unknown) => {
         if (this.known === null) {
