@@ -1,11 +1,7 @@
 import { RequestMethod } from '@nestjs/common';
 import { APP_GUARD, ModulesContainer, Reflector } from '@nestjs/core';
 import { AuthenticationGuard } from '../../src/server/auth/authentication.guard.js';
-import {
-  routeAccessOf,
-  type RouteAccess,
-  type RouteTargets,
-} from '../../src/server/auth/route-access.js';
+import { routeAccessOf, type RouteAccess } from '../../src/server/auth/route-access.js';
 import { resolveSettings } from '../../src/server/config/resolve-settings.js';
 import { createApp } from '../../src/server/create-app.js';
 
@@ -85,7 +81,7 @@ function routes(): Route[] {
         return [];
       }
       const parts = [pathOf(metatype), pathOf(handler)].map((part) => part.replace(/^\/|\/$/g, ''));
-      const access = routeAccessOf(app.get(Reflector), [handler, metatype] as RouteTargets);
+      const access = routeAccessOf(app.get(Reflector), [handler, metatype]);
       return [{ name: `${RequestMethod[method]} /${parts.filter(Boolean).join('/')}`, access }];
     });
   });

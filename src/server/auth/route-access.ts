@@ -6,7 +6,7 @@ import type { Access } from './auth.service.js';
 /** The access that a route requires: none, a valid token, or one with its required providers linked. */
 export type RouteAccess = 'public' | 'any-token' | 'eligible';
 
-export type RouteTargets = ReturnType<ExecutionContext['getHandler' | 'getClass']>[];
+export type RouteTarget = ReturnType<ExecutionContext['getHandler' | 'getClass']>;
 
 const RequiredAccess = Reflector.createDecorator<RouteAccess>();
 
@@ -20,7 +20,7 @@ export const Public = (): MethodDecorator & ClassDecorator => RequiredAccess('pu
 /** Opts out of required providers alone: a person needs the route to resolve their refusal. */
 export const OpenToAnyToken = (): MethodDecorator & ClassDecorator => RequiredAccess('any-token');
 
-export function routeAccessOf(reflector: Reflector, route: RouteTargets): RouteAccess {
+export function routeAccessOf(reflector: Reflector, route: RouteTarget[]): RouteAccess {
   return reflector.getAllAndOverride(RequiredAccess, route) ?? 'eligible';
 }
 

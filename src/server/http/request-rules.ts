@@ -55,7 +55,7 @@ const SCIM_SLASH = /^(\/v1\/scim\/[^/?]+\/v2\/[^?]*[^/?])\/(?=\?|$)/;
 
 /** Some directories end the addresses of resources with a slash, which names the same ones. */
 export function routedUrl({ url = '/' }: IncomingMessage): string {
-  return url.replace(SCIM_SLASH, '$1');
+  return url.startsWith('/v1/scim/') ? url.replace(SCIM_SLASH, '$1') : url;
 }
 
 /** Refuses HEAD, which link previews send to addresses for the browser alone (RFC 9110, 9.2.1). */

@@ -15,9 +15,12 @@ export type InDates<Value, Times extends keyof Value> = {
 };
 
 export function inMilliseconds<Row extends object>(row: Row): InMilliseconds<Row> {
-  const fields = Object.entries(row).map(([name, value]: [string, unknown]) => [
-    name,
-    value instanceof Date ? value.getTime() : value,
-  ]);
-  return Object.fromEntries(fields) as InMilliseconds<Row>;
+  const fields = { ...row } as Record<string, unknown>;
+  for (const name of Object.keys(fields)) {
+    const value = fields[name];
+    if (value instanceof Date) {
+      fields[name] = value.getTime();
+    }
+  }
+  return fields as InMilliseconds<Row>;
 }
