@@ -6,6 +6,12 @@ import { EnvoyTypes } from './envoy-types.js';
 
 const SAMPLES = new URL('../../docker/proxies/forward-auth/', import.meta.url);
 const IDENTITY = ['x-gatehouse-account', 'x-gatehouse-session', 'x-gatehouse-login'];
+/** Headers by which a client could claim another address of its own or of the backend. */
+const CLAIMED = [
+  'forwarded',
+  ...['host', 'port', 'prefix', 'server'].map((name) => `x-forwarded-${name}`),
+  'x-real-ip',
+];
 const CREDENTIALS = ['authorization', 'sec-websocket-protocol'];
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -38,7 +44,7 @@ describe('docker/proxies/forward-auth/envoy.yaml', () => {
       mutation as Json,
       'typed_config.mutations.request_mutations',
     ) as unknown as Fields[];
-    expect(removed.map((one) => one['remove'])).toEqual(IDENTITY);
+    expect(removed.map((one) => one['remove'])).toEqual([...IDENTITY, ...CLAIMED]);
     expect(at(manager, 'common_http_protocol_options.headers_with_underscores_action')).toBe(
       'DROP_HEADER',
     );
@@ -119,7 +125,7 @@ describe('docker/proxies/forward-auth/traefik-routes.yaml', () => {
       routes,
       'http.middlewares.strip.headers.customRequestHeaders',
     ) as unknown as Fields;
-    expect(Object.values(removed)).toEqual(Array(12).fill(''));
+    expect(Object.values(removed)).toEqual(Array(14).fill(''));
     // Go compares names after the first letter and each letter after a hyphen became a capital.
     const canonical = (name: string): string =>
       name.toLowerCase().replaceAll(/(^|-)./g, (letters) => letters.toUpperCase());
@@ -129,6 +135,8 @@ describe('docker/proxies/forward-auth/traefik-routes.yaml', () => {
         canonical(`${x}${one}${product}${two}${field}`),
       );
     });
+    // Traefik replaces the other headers about addresses itself.
+    expected.push('Forwarded', 'X-Forwarded-Prefix');
     expect(Object.keys(removed).sort()).toEqual(expected.sort());
   });
 

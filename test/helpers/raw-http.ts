@@ -15,6 +15,8 @@ export interface RawHttpAnswer {
 export interface RawHttpRequest {
   readonly method?: string;
   readonly target?: string;
+  /** Default: 1.1. */
+  readonly version?: string;
   /** Whole lines, without the line break. */
   readonly headers: readonly string[];
   readonly body?: string;
@@ -23,9 +25,9 @@ export interface RawHttpRequest {
 /** Sends one request over TLS, and reads the answer until the connection closes. */
 export async function sendRaw(
   tls: ConnectionOptions,
-  { method = 'GET', target = '/', headers, body = '' }: RawHttpRequest,
+  { method = 'GET', target = '/', version = '1.1', headers, body = '' }: RawHttpRequest,
 ): Promise<RawHttpAnswer> {
-  const lines = [`${method} ${target} HTTP/1.1`, ...headers, 'Connection: close', '', body];
+  const lines = [`${method} ${target} HTTP/${version}`, ...headers, 'Connection: close', '', body];
   const socket = connect(tls);
   socket.write(lines.join('\r\n'));
   return parse(await text(socket));
