@@ -172,6 +172,9 @@ export class ChangeEncryptionDto {
 export class MigratedCredentialDto {
   @ApiProperty() service!: string;
   @ApiContent() content!: Content;
+
+  @ApiOptional('As it was listed: a write since then is a version mismatch, and is not lost.')
+  updatedAt?: number;
 }
 
 export class MigrateEncryptionDto {
@@ -191,7 +194,8 @@ export class MigrateEncryptionDto {
     name: 'isCredentialList',
     validator: {
       validate: isCredentialList,
-      defaultMessage: () => 'credentials must be a list of {service, content}, each service once',
+      defaultMessage: () =>
+        'credentials must be a list of {service, content, updatedAt?}, each service once',
     },
   })
   credentials!: readonly MigratedCredentialDto[];
@@ -214,8 +218,11 @@ function isCredentialList(value: unknown): value is readonly MigratedCredentialD
   }
   const services = new Set<string>();
   for (const entry of value as readonly unknown[]) {
-    const { service, content } = (entry ?? {}) as Readonly<Record<string, unknown>>;
+    const { service, content, updatedAt = 0 } = (entry ?? {}) as Readonly<Record<string, unknown>>;
     if (typeof service !== 'string' || !isServiceName(service) || !isContent(content)) {
+      return false;
+    }
+    if (!Number.isSafeInteger(updatedAt)) {
       return false;
     }
     services.add(service);

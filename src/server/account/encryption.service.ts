@@ -53,8 +53,8 @@ export class EncryptionService {
         return { answer: toAnswer(owner), changed: null };
       }
       const stored = await this.owners.find(accountId, tx);
-      const services = await this.credentials.services(tx, accountId);
-      if (stored.content !== null || services.length > 0) {
+      const written = await this.credentials.writtenAt(tx, accountId);
+      if (stored.content !== null || written.size > 0) {
         throw new AppError('migration-required');
       }
       const changed = await this.changeMode(tx, accountId, mode, now);
@@ -79,10 +79,11 @@ export class EncryptionService {
       this.rules.checkMigration(owner.keyMode, request.toMode);
       this.checkContents(request);
       const stored = await this.owners.find(accountId, tx);
-      if (stored.version !== request.expectedSettingsVersion) {
+      const written = await this.credentials.writtenAt(tx, accountId);
+      if (isOutdated(request, stored.version, written)) {
         return { current: stored };
       }
-      await this.checkComplete(tx, accountId, stored, request);
+      checkComplete(request, stored, written);
       return this.replaceAll(tx, accountId, request, now);
     });
     if ('current' in outcome) {
@@ -102,22 +103,6 @@ export class EncryptionService {
     parts.reduce((sum, content) => sum + this.rules.checkSize(content, sum), 0);
     if (settings !== null) {
       this.rules.checkSize(settings);
-    }
-  }
-
-  /** The request must name every stored service and no other: nothing is lost or added. */
-  private async checkComplete(
-    tx: Transaction,
-    accountId: string,
-    stored: AccountSettings,
-    { settings, credentials }: MigrateEncryptionDto,
-  ): Promise<void> {
-    const services = new Set(await this.credentials.services(tx, accountId));
-    const isSame =
-      services.size === credentials.length &&
-      credentials.every(({ service }) => services.has(service));
-    if (!isSame || (settings === null && stored.content !== null)) {
-      throw new AppError('migration-required');
     }
   }
 
@@ -156,4 +141,32 @@ export class EncryptionService {
 
 function toAnswer({ mode, modeChangedAt }: ContentOwner): EncryptionDto {
   return { mode, updatedAt: modeChangedAt };
+}
+
+/** True when something was written since the client read it. */
+function isOutdated(
+  { expectedSettingsVersion, credentials }: MigrateEncryptionDto,
+  version: number,
+  written: ReadonlyMap<string, number>,
+): boolean {
+  return (
+    version !== expectedSettingsVersion ||
+    credentials.some(({ service, updatedAt }) => {
+      const at = written.get(service);
+      return updatedAt !== undefined && at !== undefined && at !== updatedAt;
+    })
+  );
+}
+
+/** The request must name every stored service and no other: nothing is lost or added. */
+function checkComplete(
+  { settings, credentials }: MigrateEncryptionDto,
+  stored: AccountSettings,
+  written: ReadonlyMap<string, number>,
+): void {
+  const isSame =
+    written.size === credentials.length && credentials.every(({ service }) => written.has(service));
+  if (!isSame || (settings === null && stored.content !== null)) {
+    throw new AppError('migration-required');
+  }
 }

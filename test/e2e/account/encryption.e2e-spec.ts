@@ -199,6 +199,47 @@ describe('the encryption of an account', () => {
     expect((await account.encryption()).body['mode']).toBe('e2ee');
   });
 
+  it('migrates nothing over a credential that was written since it was listed', async () => {
+    const account = await fresh();
+    await account.putCredential('github', encrypted('b25l'));
+    const { updatedAt } = (await account.credential('github')).body;
+    await account.putCredential('github', encrypted('dHdv'));
+    const converted = { service: 'github', content: plain('one') };
+    for (const other of [updatedAt, 0, 1.5, null, '1']) {
+      const { body } = await account.migrate({
+        ...migration,
+        credentials: [{ ...converted, updatedAt: other }],
+      });
+      const isTime = Number.isInteger(other);
+      expect(body).toMatchObject(
+        isTime ? { success: false, error: 'version-mismatch' } : { code: 'invalid-request' },
+      );
+    }
+    expect((await account.credential('github')).body['content']).toEqual(encrypted('dHdv'));
+    expect((await account.encryption()).body['mode']).toBe('e2ee');
+  });
+
+  it('loses none of fifty credentials that are written while their account migrates', async () => {
+    const race = async () => {
+      const account = await fresh();
+      await account.putCredential('github', encrypted('b25l'));
+      const { updatedAt } = (await account.credential('github')).body;
+      const [written, migrated] = await Promise.all([
+        account.putCredential('github', encrypted('dHdv')),
+        account.migrate({
+          ...migration,
+          credentials: [{ service: 'github', content: plain('one'), updatedAt }],
+        }),
+      ]);
+      const isWritten = written.status === 200;
+      expect(migrated.body['success']).toBe(!isWritten);
+      expect((await account.credential('github')).body['content']).toEqual(
+        isWritten ? encrypted('dHdv') : plain('one'),
+      );
+    };
+    await Promise.all(Array.from({ length: 50 }, race));
+  });
+
   it('migrates once when ten migrations come at once', async () => {
     const account = await fresh();
     await account.writeSettings('b25l', 0);

@@ -186,6 +186,11 @@ export interface components {
                 /** @description Any JSON value. */
                 v: unknown;
             });
+            /**
+             * @description As it was listed: a write since then is a version mismatch, and is not lost.
+             * @example 1769860800000
+             */
+            updatedAt?: number;
         };
         MigrateEncryption: {
             toMode: "e2ee" | "plain";

@@ -25,9 +25,12 @@ describe(changeEncryption.name, () => {
   let migrations: Migration[];
   /** Migrations before which another client writes. */
   let conflicts: number;
+  /** Another client adds it before the first of these. */
+  let added: (typeof credentials)[number] | null;
 
   beforeEach(async () => {
-    [settings, credentials, migrations, conflicts] = [{ content: null, version: 0 }, [], [], 0];
+    [settings, credentials, migrations] = [{ content: null, version: 0 }, [], []];
+    [conflicts, added] = [0, null];
     server = await startLocalServer(({ url, body }) => {
       if (url.pathname === '/v2/account/settings') {
         return { status: 200, json: settings };
@@ -38,6 +41,10 @@ describe(changeEncryption.name, () => {
       migrations.push(JSON.parse(body) as Migration);
       if (migrations.length > conflicts) {
         return { status: 200, json: { success: true } };
+      }
+      if (added !== null) {
+        [credentials, added] = [[...credentials, added], null];
+        return { status: 409, json: { statusCode: 409, code: 'migration-required', message: '' } };
       }
       settings = { ...settings, version: settings.version + 1 };
       const { content: currentContent, version: currentVersion } = settings;
@@ -71,7 +78,7 @@ describe(changeEncryption.name, () => {
 
   it('opens everything that is sealed, and leaves what is plain already', async () => {
     settings = { content: { t: 'encrypted', c: content.sealSettings(4, { a: 1 }) }, version: 1 };
-    credentials = [{ service: 'mail', content: { t: 'plain', v: 'open' }, updatedAt: 1 }];
+    credentials = [{ service: 'mail', content: { t: 'plain', v: 'open' }, updatedAt: 7 }];
     const access = accessOf(null);
     await changeEncryption(client, access, 'plain');
     expect(await access.pins.read()).toMatchObject({ mode: 'plain', settings: { rev: 4 } });
@@ -79,7 +86,7 @@ describe(changeEncryption.name, () => {
       {
         ...{ toMode: 'plain', expectedSettingsVersion: 1 },
         settings: { t: 'plain', v: { a: 1 } },
-        credentials: [{ service: 'mail', content: { t: 'plain', v: 'open' } }],
+        credentials: [{ service: 'mail', content: { t: 'plain', v: 'open' }, updatedAt: 7 }],
       },
     ]);
   });
@@ -117,6 +124,14 @@ describe(changeEncryption.name, () => {
     const change = changeEncryption(client, accessOf({ mode: 'e2ee', settings: mark(5) }), 'plain');
     await expect(change).rejects.toMatchObject({ reason: 'older' });
     expect(migrations).toEqual([]);
+  });
+
+  it('reads again where another client added a credential', async () => {
+    conflicts = 1;
+    added = { service: 'mail', content: { t: 'plain', v: 'new' }, updatedAt: 1 };
+    await changeEncryption(client, accessOf(PLAIN), 'e2ee', { sleep: async () => undefined });
+    const services = migrations.map((one) => one.credentials.map(({ service }) => service));
+    expect(services).toEqual([[], ['mail']]);
   });
 
   it('waits and reads again after a conflict, and gives up after repeated ones', async () => {

@@ -11,6 +11,7 @@ import {
   type SettingsWait,
 } from './account-settings.js';
 import type { GatehouseClient } from '../api/api-client.js';
+import { GatehouseProblem } from '../api/problem.js';
 
 /**
  * Changes the encryption mode of a keyed account, with everything that it stores: all of it, or
@@ -34,21 +35,31 @@ export async function changeEncryption(
     const conversion = new Conversion(content, pin, toMode);
     const settings = await conversion.settings(stored.content);
     const credentials = await client.credentials.list();
-    const { success } = await client.encryption.migrate({
+    const migration = client.encryption.migrate({
       toMode,
       expectedSettingsVersion: stored.version,
       settings: settings.content,
-      credentials: credentials.map(({ service, content: one }) => ({
+      credentials: credentials.map(({ service, content: one, updatedAt }) => ({
         service,
+        updatedAt,
         content: conversion.credential(`credential:${service}`, one),
       })),
     });
+    const { success } = await migration.catch(asConflict);
     if (success) {
       const { mark } = settings;
       await pins.update((before) => ({ mode: toMode, settings: mark ?? before?.settings ?? null }));
     }
     return success || null;
   }, wait);
+}
+
+/** Another client has added or removed a credential since they were listed. */
+function asConflict(error: unknown): { readonly success: false } {
+  if (error instanceof GatehouseProblem && error.code === 'migration-required') {
+    return { success: false };
+  }
+  throw error;
 }
 
 class Conversion {

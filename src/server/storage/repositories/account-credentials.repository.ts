@@ -36,10 +36,11 @@ export class AccountCredentialsRepository {
     return found && this.toCredential(found);
   }
 
-  async services({ manager }: Transaction, accountId: string): Promise<string[]> {
-    const select = { accountId: true, service: true } as const;
+  /** @returns the time of the last write of each service, in Unix milliseconds */
+  async writtenAt({ manager }: Transaction, accountId: string): Promise<Map<string, number>> {
+    const select = { accountId: true, service: true, updatedAt: true } as const;
     const found = await manager.find(AccountCredentialEntity, { select, where: { accountId } });
-    return found.map(({ service }) => service);
+    return new Map(found.map(({ service, updatedAt }) => [service, updatedAt.getTime()]));
   }
 
   async useBeside(tx: Transaction, accountId: string, service: string) {
@@ -52,8 +53,9 @@ export class AccountCredentialsRepository {
   }
 
   /**
-   * Stores or replaces the credential of a service. The caller has locked the account. As SQL:
-   * TypeORM's upsert takes twice the CPU time (`npm run bench -- --only settings`).
+   * Stores or replaces the credential of a service. The caller has locked the account. Each write has a
+   * later time than the one before, whatever the clock says. As SQL: TypeORM's upsert takes twice the
+   * CPU time (`npm run bench -- --only settings`), and cannot compare with what is stored.
    */
   async put(
     tx: Transaction,
@@ -67,7 +69,8 @@ export class AccountCredentialsRepository {
       `INSERT INTO "account_credential" ("account_id", "service", "form", "content", "updated_at")
        VALUES ($1, $2, $3, $4, $5) ON CONFLICT ("account_id", "service") DO UPDATE
        SET "form" = EXCLUDED."form", "content" = EXCLUDED."content",
-         "updated_at" = EXCLUDED."updated_at"`,
+         "updated_at" = GREATEST(EXCLUDED."updated_at",
+           "account_credential"."updated_at" + interval '1 ms')`,
       [accountId, service, form, bytes, updatedAt],
     );
   }
