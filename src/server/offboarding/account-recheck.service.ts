@@ -1,4 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
+import { isUnavailable } from '../../common/errors.js';
 import { Runtime } from '../../common/runtime/runtime.js';
 import { authConfig, type AuthSettings } from '../config/auth.config.js';
 import { IdentityChangesService } from '../identities/identity-changes.service.js';
@@ -17,6 +18,7 @@ import { OPERATOR_FAILURES } from '../providers/http/upstream-http.js';
 import {
   IdentityDueRepository,
   type LeasedIdentity,
+  type RecheckResult,
 } from '../storage/repositories/identity-due.repository.js';
 import { RecheckVerdictService } from './recheck-verdict.service.js';
 
@@ -27,6 +29,9 @@ export interface RecheckOutcome {
   /** Milliseconds during which the provider asks for no requests. */
   readonly retryAfterMs?: number;
 }
+
+/** Pauses between attempts to store an answer, in milliseconds. They take as long as the lease. */
+const STORE_RETRIES_MS = [100, 500, 2000, ...Array<number>(28).fill(5000)];
 
 @Injectable()
 export class AccountRecheckService {
@@ -66,7 +71,7 @@ export class AccountRecheckService {
     );
     const event = eventFor(identity, record);
     const result = { record, facts, issuer, event };
-    const stored = await this.identities.store(identity, result, new Date(now));
+    const stored = await this.store(identity, result, new Date(now), signal);
     if (stored === null) {
       return { kind: 'lost_lease' };
     }
@@ -78,6 +83,29 @@ export class AccountRecheckService {
       this.changes.announceSignal(refused, identity.provider, 'not-eligible');
     }
     return verdict;
+  }
+
+  /** An outage must not extend access: a lost refusal would be asked for again only after the lease. */
+  private async store(
+    identity: LeasedIdentity,
+    result: RecheckResult,
+    now: Date,
+    signal: AbortSignal,
+  ) {
+    for (const pauseMs of STORE_RETRIES_MS) {
+      try {
+        return await this.identities.store(identity, result, now);
+      } catch (error) {
+        if (!isUnavailable(error)) {
+          throw error;
+        }
+        await this.runtime.timers.sleep(pauseMs, signal).catch(() => undefined);
+        if (signal.aborted) {
+          throw error;
+        }
+      }
+    }
+    return this.identities.store(identity, result, now);
   }
 
   private announce(

@@ -18,14 +18,17 @@ afterAll(async () => {
 });
 
 describe('a database that is away during a re-check', () => {
-  it('keeps the access of a person whose provider renews the refresh token meanwhile', async () => {
-    const person = await fixture.person(server);
+  /** Begins a check of a person, and takes the database away before the answer of the provider. */
+  const checkDuringOutage = async (sub: string): Promise<void> => {
     fixture.provider.delayMs = 2000;
-    const checked = fixture.recheck(person.sub);
+    await fixture.sql.query(
+      'UPDATE identity SET eligibility_next_check_at = now() WHERE subject = $1',
+      [sub],
+    );
     await fixture.until('the check begins', async () => {
       const { rowCount } = await fixture.sql.query(
         'SELECT 1 FROM identity WHERE subject = $1 AND lease_until IS NOT NULL',
-        [person.sub],
+        [sub],
       );
       return rowCount === 1;
     });
@@ -33,8 +36,29 @@ describe('a database that is away during a re-check', () => {
     proxy.cut();
     await sleep(OUTAGE_MS);
     proxy.leadTo(port);
-    await checked;
+  };
+
+  it('keeps the access of a person whose provider renews the refresh token meanwhile', async () => {
+    const person = await fixture.person(server);
+    await checkDuringOutage(person.sub);
     await fixture.recheck(person.sub);
     expect(await fixture.statusOf(server, person)).toBe(200);
+  });
+
+  it('stores the refusal of a provider that answers meanwhile, without asking it again', async () => {
+    const person = await fixture.person(server);
+    fixture.provider.groups.delete(person.sub);
+    await checkDuringOutage(person.sub);
+    await fixture.until('the refusal is stored', async () => {
+      const { rowCount } = await fixture.sql.query(
+        `SELECT 1 FROM identity WHERE subject = $1 AND eligibility_status = 'ineligible'`,
+        [person.sub],
+      );
+      return rowCount === 1;
+    });
+    expect(fixture.provider.checks.get(person.sub)).toBe(1);
+    await fixture.until('the access ends', async () => {
+      return (await fixture.statusOf(server, person)) === 403;
+    });
   });
 });

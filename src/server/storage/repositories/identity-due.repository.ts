@@ -36,7 +36,7 @@ export interface AnsweredIdentity extends Pick<LeasedIdentity, 'id' | 'subject' 
   readonly certificate: CertificateRecord | null;
 }
 
-interface RecheckResult {
+export interface RecheckResult {
   readonly record: ScheduledRecord;
   /** The provider's answer; null keeps the stored one. */
   readonly facts: EligibilityFacts | null;
