@@ -70,7 +70,7 @@ export class TokenForm extends ClientAuthenticationForm {
 
   @OptionalText(2048, {
     description:
-      'For a client: `ssf.manage`, `ssf.read`, `introspect`. Default: all of them. A program may narrow a refreshed token.',
+      'For a client: `ssf.manage`, `ssf.read`, `introspect`. Default: all of them. A program may narrow a refreshed token. Refused in an exchange.',
   })
   scope?: string;
 

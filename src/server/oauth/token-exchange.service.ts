@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { AccessTokenService } from '../auth/sessions/access-token.service.js';
 import { AuthService } from '../auth/auth.service.js';
 import { RateLimitService } from '../auth/rate-limit.service.js';
-import { orRefuse } from '../../common/errors.js';
+import { AppError, orRefuse } from '../../common/errors.js';
 import { resourceServersConfig } from '../config/resource-servers/resource-servers.config.js';
 import type { ResourceServerSettings } from '../config/resource-servers/resource-servers-file.js';
 import type { Transaction } from '../storage/database.service.js';
@@ -30,9 +30,13 @@ export class TokenExchangeService {
    * has ended. The first exchange stores the session at the backend in the transaction that judges.
    * Later ones find it, after they judged: an end that they did not see finds it too.
    *
-   * @throws AppError `invalid-target`, and as {@link AuthService.authenticateFor}
+   * @throws AppError `invalid-target`, `invalid-scope`, and as {@link AuthService.authenticateFor}
    */
-  async exchange({ subject_token: token, resource }: TokenForm): Promise<TokenDto> {
+  async exchange({ subject_token: token, resource, scope }: TokenForm): Promise<TokenDto> {
+    // The token is that of the person: the client would take it for a narrower one (RFC 8693, 2.2.1).
+    if (scope !== undefined) {
+      throw new AppError('invalid-scope');
+    }
     const server = orRefuse(
       this.servers.find((one) => one.resource === resource),
       'invalid-target',

@@ -138,6 +138,7 @@ describe('the exchange', () => {
     ],
     ['a token of another kind', { subject_token: 'a.b.c' }, 'invalid_request', 'invalid-token'],
     ['an audience', { audience: 'files' }, 'invalid_request', 'invalid-request'],
+    ['a scope', { scope: 'notes:read' }, 'invalid_scope', 'invalid-scope'],
     ['an actor', { actor_token: 'x' }, 'invalid_request', 'invalid-request'],
     [
       'another requested type',
@@ -161,7 +162,13 @@ describe('the exchange', () => {
 
   it('takes parameters without a value for absent ones', async () => {
     const form = exchangeForm(await tokenOf(server, makeDeviceKey()), 'relay');
-    const empty = { requested_token_type: '', actor_token: '', audience: '', client_id: '' };
+    const empty = {
+      requested_token_type: '',
+      actor_token: '',
+      audience: '',
+      scope: '',
+      client_id: '',
+    };
     expect((await postForm(server, '/v1/oauth/token', { ...form, ...empty })).status).toBe(200);
   });
 
