@@ -111,6 +111,8 @@ describe(isFreshLogin, () => {
     [0, 0, Number.MAX_SAFE_INTEGER, true],
     // The clock of another server may be ahead.
     [5000, 900_000, 0, true],
+    [899_999, 900_000, 0, true],
+    [900_000, 900_000, 0, false],
   ])(
     'judges a login at %d within %d ms at %d as fresh: %s',
     (loggedInAt, maxAgeMs, now, isFresh) => {

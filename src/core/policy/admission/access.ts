@@ -31,11 +31,12 @@ export function judgeSession(facts: AccessFacts | null): SessionDecision {
 }
 
 /**
- * Protects actions against a stolen token (contract, Sessions).
+ * Protects actions against a stolen token (contract, Sessions). A login in the future is not fresh beyond the limit: a
+ * clock that was ahead would otherwise keep it fresh until that time.
  * @param maxAgeMs 0 = any session is fresh
  */
 export function isFreshLogin(loggedInAt: number, maxAgeMs: number, now: number): boolean {
-  return maxAgeMs === 0 || now - loggedInAt < maxAgeMs;
+  return maxAgeMs === 0 || Math.abs(now - loggedInAt) < maxAgeMs;
 }
 
 export type ProvidersDecision =
