@@ -183,6 +183,32 @@ for (const [name, proxy] of tried) {
       }
     });
 
+    it('keeps the identity of the certificate whatever the client lists in its Connection header', async () => {
+      const [alices, mallorys] = [await send([], alice), await send([], mallory)];
+      for (const headersOf of Object.values(FORWARDED)) {
+        const headers: RawHeaders = [
+          ...headersOf(alice, issuing),
+          ['X-Client-Cert', alice.der.toString('base64')],
+          ['X-Client-Cert-Verify', 'SUCCESS'],
+        ];
+        const listed = [
+          'Connection',
+          ['close', ...headers.map(([name]) => name)].join(', '),
+        ] as const;
+        for (const forged of [[listed], [listed, ...headers]]) {
+          const { status, body } = await send(forged, mallory);
+          const ids = [mallorys.body['accountId'], undefined];
+          expect({ listed, status, isOwn: ids.includes(body['accountId']) }).toMatchObject({
+            isOwn: true,
+          });
+          expect(body['accountId']).not.toBe(alices.body['accountId']);
+          for (const port of Object.values(ports)) {
+            expect((await send(forged, undefined, port)).body).not.toHaveProperty('token');
+          }
+        }
+      }
+    });
+
     it('passes gatehouse doctor mtls', async () => {
       const user = await createCliUser();
       for (const port of Object.values(ports)) {
