@@ -1,4 +1,4 @@
-import { Clock } from '../../common/runtime/clock.js';
+import { SteppedClock } from '../../../test/fixtures/stepped-clock.js';
 import { AppError } from '../../common/errors.js';
 import type { AuditEvent } from '../../core/policy/audit-event.js';
 import { AuditService } from './audit.service.js';
@@ -6,16 +6,8 @@ import { RefusedPeopleService, type RefusedPerson } from './refused-people.servi
 
 const HOUR_MS = 3_600_000;
 
-class Calendar extends Clock {
-  time = 1_800_000_000_000;
-
-  override now(): number {
-    return this.time;
-  }
-}
-
 function peopleOver(add: (events: readonly AuditEvent[]) => Promise<void>) {
-  const clock = new Calendar();
+  const clock = new SteppedClock(1_800_000_000_000);
   const repository = { add } as unknown as ConstructorParameters<typeof AuditService>[0];
   const audit = new AuditService(repository, clock);
   return { clock, audit, people: new RefusedPeopleService(repository, audit, clock) };
@@ -48,14 +40,24 @@ describe(RefusedPeopleService, () => {
     ]);
     await people.flush();
     expect(rows).toHaveLength(1);
-    clock.time += HOUR_MS;
+    clock.nowMs += HOUR_MS;
     await people.flush();
     expect(rows.map(({ count }) => count)).toEqual([1, 49]);
-    clock.time += HOUR_MS;
+    clock.nowMs += HOUR_MS;
     await people.flush();
     expect(rows).toHaveLength(2);
     await people.add(ADA, 'login-refused');
     expect(rows.map(({ count }) => count)).toEqual([1, 49, 1]);
+  });
+
+  it('stores those of an hour where the wall clock was set back meanwhile', async () => {
+    const { rows, clock, people } = stored();
+    await people.add(ADA, 'login-refused');
+    await people.add(ADA, 'login-refused');
+    clock.setMs -= 24 * HOUR_MS;
+    clock.nowMs += HOUR_MS;
+    await people.flush();
+    expect(rows.map(({ count }) => count)).toEqual([1, 1]);
   });
 
   it('stores what it has counted before the server stops', async () => {
@@ -84,7 +86,7 @@ describe(RefusedPeopleService, () => {
     await audit.flush();
     expect(rows.slice(1000)).toMatchObject([{ reason: 'group_missing', count: 4000 }]);
     expect(rows.at(-1)).not.toHaveProperty('subject');
-    clock.time += HOUR_MS;
+    clock.nowMs += HOUR_MS;
     await people.flush();
     await people.add({ ...ADA, subject: 'sub-of-the-next-hour' }, 'login-refused');
     expect(rows).toHaveLength(1002);

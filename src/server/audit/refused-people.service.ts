@@ -30,6 +30,7 @@ interface Refusals {
   readonly event: AuditEvent;
   /** Refusals that no row counts yet. */
   readonly count: number;
+  /** On the monotonic clock. */
   readonly writtenAt: number;
 }
 
@@ -58,7 +59,7 @@ export class RefusedPeopleService implements BeforeApplicationShutdown {
     const key = JSON.stringify([kind, provider, subject, reason]);
     const event = eventOf(person, subject, kind);
     const known = this.people.get(key);
-    const now = this.clock.now();
+    const now = this.clock.elapsed();
     if (known !== undefined && now - known.writtenAt < HOUR_MS) {
       this.people.set(key, { ...known, event, count: known.count + 1 });
     } else if (known !== undefined || this.people.size < MAX_PEOPLE) {
@@ -71,7 +72,7 @@ export class RefusedPeopleService implements BeforeApplicationShutdown {
 
   @Interval(LOOK_EVERY_MS)
   async flush(): Promise<void> {
-    const now = this.clock.now();
+    const now = this.clock.elapsed();
     const due = [...this.people].filter(([, { writtenAt }]) => now - writtenAt >= HOUR_MS);
     due.forEach(([key, { count, event }]) =>
       count === 0
