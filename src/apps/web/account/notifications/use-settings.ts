@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useState } from 'preact/hooks';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { pinMode } from '../../../../packages/client/settings/account-pin.js';
 import {
   acceptSettings,
@@ -44,7 +44,7 @@ export function useSettings(account: Account, actions: AccountActions): Settings
   const { token } = session;
   const { id, encryptionMode } = account.profile;
   const [known, setKnown] = useState(() => rememberedKey(id));
-  const { setFields, setContent, noteRefusal, ...shown } = useConfirmed(account, token);
+  const { showRead, setContent, ...shown } = useConfirmed(account, token);
   const { access, refusal } = shown;
   const isLocked = encryptionMode === 'e2ee' && access.content === null;
   const openWith = async (key: DeviceKey) => {
@@ -52,7 +52,7 @@ export function useSettings(account: Account, actions: AccountActions): Settings
       import('../../../../packages/client/crypto/account-content.js'),
     );
     const content = new AccountContent(key.bytes, id);
-    await readFirst(token, key, { ...access, content }, account).then(setFields, noteRefusal);
+    await showRead(readFirst(token, key, { ...access, content }, account));
     setContent(content);
   };
   const openKnown = (key: DeviceKey) =>
@@ -67,7 +67,7 @@ export function useSettings(account: Account, actions: AccountActions): Settings
     if (isLocked) {
       await (known === null ? undefined : openKnown(known));
     } else if (refusal === null) {
-      await readSettings(clientFor(token), access).then(setFields).catch(noteRefusal);
+      await showRead(readSettings(clientFor(token), access));
     }
   };
   const reload = useReload(load, { notify, endSession });
@@ -82,7 +82,7 @@ export function useSettings(account: Account, actions: AccountActions): Settings
 /** The settings, the reason why this browser refuses them, and the acts that confirm them. */
 function useConfirmed({ profile }: Account, token: string) {
   const { id, encryptionMode } = profile;
-  const [fields, setFields] = useState<SettingsFields | null>(null);
+  const { fields, begin } = useNewest();
   const [content, setContent] = useState<AccountContent | null>(null);
   const [refused, setRefused] = useState<SettingsRefusal | null>(null);
   const [, setConfirmed] = useState(0);
@@ -99,10 +99,12 @@ function useConfirmed({ profile }: Account, token: string) {
     }
     setRefused(error.reason);
   };
+  const showRead = (read: Promise<SettingsFields>) => read.then(begin(), noteRefusal);
   const change: Settings['change'] = async (how) => {
     const written = changeSettings(clientFor(token), access, how);
     written.catch(noteRefusal).catch(() => undefined);
-    setFields(await written);
+    const next = await written;
+    begin()(next);
   };
   const acts = confirmingActs(token, access, refusal);
   const confirm = async () => {
@@ -112,7 +114,23 @@ function useConfirmed({ profile }: Account, token: string) {
     setConfirmed((count) => count + 1);
   };
   const { review } = acts;
-  return { fields, setFields, access, setContent, refusal, noteRefusal, change, review, confirm };
+  return { fields, showRead, access, setContent, refusal, change, review, confirm };
+}
+
+/** The newest fields: a read that is answered after a later one began, or a write ended, shows nothing. */
+function useNewest() {
+  const [fields, setFields] = useState<SettingsFields | null>(null);
+  const latest = useRef(0);
+  /** @returns a function that shows the fields, unless it was called again meanwhile */
+  const begin = () => {
+    const turn = (latest.current += 1);
+    return (found: SettingsFields): void => {
+      if (turn === latest.current) {
+        setFields(found);
+      }
+    };
+  };
+  return { fields, begin };
 }
 
 function confirmingActs(token: string, access: SettingsAccess, refusal: SettingsRefusal | null) {

@@ -1,0 +1,50 @@
+import type { Response } from 'playwright-core';
+import { inChromium, useChromium } from '../../../fixtures/programs/browser-fixture.js';
+import { startServer } from '../../../fixtures/programs/server-fixture.js';
+import { call } from '../../../helpers/client.js';
+import { waitFor } from '../../../helpers/wait.js';
+import { createAccount, open, tokenOf } from '../account-page-acts.js';
+
+const server = await startServer();
+afterAll(() => server.stop());
+const visit = useChromium();
+
+const isRead = (one: Response): boolean =>
+  one.url().endsWith('/v2/account/settings') && one.request().method() === 'GET';
+
+inChromium('the settings on the account page', () => {
+  it('shows a change where a read that began before it is answered later', async () => {
+    const visitor = await visit(`${server.url}/app`);
+    await createAccount(visitor);
+    const token = await tokenOf(visitor);
+    await open(visitor, 'Notifications');
+    const { page } = visitor;
+    const control = page.getByRole('switch', { name: 'Send push notifications' });
+    await control.waitFor();
+    let answer: () => void = () => undefined;
+    const held = new Promise<void>((done) => (answer = done));
+    let reads = 0;
+    await page.route('**/v2/account/settings', async (route) => {
+      const isOfRead = route.request().method() === 'GET';
+      reads += Number(isOfRead);
+      if (isOfRead && reads === 1) {
+        const response = await route.fetch();
+        await held;
+        await route.fulfill({ response });
+      } else {
+        // The change reads and writes. The reads after it fail.
+        await (isOfRead && reads > 2 ? route.abort() : route.continue());
+      }
+    });
+    const body = { token: 'ExponentPushToken[abcdefghijklmnop]' };
+    await call(server, 'POST', '/v1/push-tokens', { token, body });
+    await waitFor('the read', () => Promise.resolve(reads === 1));
+    await control.click();
+    await waitFor('the change', async () => !(await control.isChecked()));
+    const answered = page.waitForResponse(isRead);
+    answer();
+    await (await answered).finished();
+    await page.evaluate('new Promise((done) => setTimeout(() => requestAnimationFrame(done)))');
+    expect(await control.isChecked()).toBe(false);
+  });
+});
