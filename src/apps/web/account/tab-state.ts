@@ -267,8 +267,11 @@ export function savedPendingProgram(): PendingProgram | null {
 /** Reads the address and removes the answer from it, because an answer is valid only once. */
 export function takeArrival(): Arrival {
   const address = new URL(location.href);
-  const section = sectionIn(address.hash);
-  history.replaceState(null, '', section === null ? document.baseURI : `#${section}`);
+  history.replaceState(
+    null,
+    '',
+    sectionIn(address.hash) === null ? document.baseURI : address.hash,
+  );
   if (/\/device\/?$/.test(address.pathname)) {
     return fromDevice(address);
   }

@@ -108,6 +108,18 @@ inChromium('requests on the account page', () => {
     expect((await asker.judge(long)).decision).toMatchObject({ choice: 'deny', isSigned: true });
   });
 
+  it('shows the opened request again after a reload', async () => {
+    const asker = await signUp();
+    const asked = await asker.ask();
+    await openRequests();
+    await inList('npm test').click();
+    await button('Deny').waitFor();
+    await visitor.page.reload();
+    await button('Deny').waitFor();
+    const address = `http://localhost:${server.port}/app/#requests/${asked.request.requestId}`;
+    expect(visitor.page.url()).toBe(address);
+  });
+
   it('offers no allow where the agent takes a denial only, and says whose directory it is', async () => {
     const asker = await signUp();
     const asked = await asker.ask({ denyOnly: true, cwdOf: 'session' });
