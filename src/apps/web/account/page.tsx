@@ -185,7 +185,10 @@ function useSessionEnd(
       return;
     }
     const other = ended === null ? null : removeSession(ended);
-    if (ended !== null && other === null && !isSignOut) {
+    if (isSignOut) {
+      // The next person begins with the overview.
+      history.replaceState(null, '', document.baseURI);
+    } else if (ended !== null && other === null) {
       noteReplaced(ended);
     }
     use(other, ended === null ? last : namingAccount(last, ended));

@@ -97,6 +97,8 @@ function SignOut() {
   const signOut = () =>
     run(async () => {
       const error = caller.method === 'login' ? await client.logout().then(() => null, why) : null;
+      // The next person begins with the overview, and reads no filter of this one.
+      history.replaceState(null, '', location.pathname);
       // The browser keeps the cookie of the session: only an answer of the server removes it.
       end(error === null || requiresSignIn(error) ? null : problem(() => texts.signIn.notEnded));
     });

@@ -115,6 +115,23 @@ inChromium('the session and the key on the account page', () => {
     await other.page.close();
   });
 
+  it('shows the overview to the next person after a sign-out, in every tab', async () => {
+    const { page } = visitor;
+    await page.getByLabel('Stay signed in on this device').check();
+    await createAccount(visitor);
+    const other = { ...visitor, page: await page.context().newPage() };
+    await other.page.goto(`${server.url}/app#devices`);
+    await seesIn(other, 'Where you are signed in. End what you do not recognize.');
+    await open(visitor, 'Security');
+    await visitor.press('Sign out');
+    for (const tab of [visitor, other]) {
+      await seesSignIn(tab);
+      expect(tab.page.url()).toBe(`${server.url}/app/`);
+    }
+    await other.page.close();
+    await createAccount(visitor);
+  });
+
   it('forgets the session before the server answers the sign-out', async () => {
     const { page } = visitor;
     await createAccount(visitor);

@@ -227,6 +227,9 @@ inChromium('the console for administrators', () => {
     await page.getByLabel('Account ID').fill('nonsense');
     await visitor.press('Filter');
     await sees(visitor, /accountId must be a UUID/);
+    await visitor.press('Sign out');
+    await page.getByLabel('Administrator token').waitFor();
+    expect(new URL(page.url()).hash).toBe('');
   });
 
   it('shows the policy, and the effect of other variables', async () => {

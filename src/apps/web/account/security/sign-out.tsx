@@ -1,4 +1,5 @@
 import type { RefObject } from 'preact';
+import type { GatehouseProblem } from '../../../../packages/client/api/problem.js';
 import { clientFor } from '../../server.js';
 import { DialogButton } from '../../ui/dialog.js';
 import { Icon } from '../../ui/icon.js';
@@ -28,7 +29,10 @@ export function useEndings({ session, endSession, isEnding }: EndingsOptions): E
   const { notice, isBusy, run } = useNotedAction();
   const client = clientFor(session.token);
   const end = (work: () => Promise<void>, message: () => string) => () =>
-    run(async () => endSession(await ended(work, message, isEnding)));
+    run(async () => {
+      const refusal = await ended(work, isEnding);
+      endSession(refusal === null ? done(message) : failure(refusal), refusal === null);
+    });
   return {
     isBusy,
     notice,
@@ -69,19 +73,18 @@ async function signedOutNotice(error: unknown): Promise<Notice> {
   return problem(() => t.security.signedOutHere);
 }
 
-/** @returns the notice after the session ended, even if it had ended before */
+/** @returns null, or why only a new sign-in helps: the session had ended before, or is too old */
 async function ended(
   work: () => Promise<void>,
-  message: () => string,
   isEnding: RefObject<boolean>,
-): Promise<Notice> {
+): Promise<GatehouseProblem | null> {
   isEnding.current = true;
   try {
     await work();
-    return done(message);
+    return null;
   } catch (error) {
     if (requiresSignIn(error)) {
-      return failure(error);
+      return error;
     }
     isEnding.current = false;
     throw error;
