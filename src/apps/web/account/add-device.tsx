@@ -26,13 +26,7 @@ import { Scanner } from './scanner.js';
 import { KeyForm } from './key-forms.js';
 import { pinOf } from './account-pins.js';
 import { rememberedKey, sessionWithKey } from './key-memory.js';
-import {
-  keptKeyOf,
-  noteReplaced,
-  UNKNOWN_DEVICE,
-  type PendingDevice,
-  type Session,
-} from './tab-state.js';
+import { keptKeyOf, UNKNOWN_DEVICE, type PendingDevice, type Session } from './tab-state.js';
 import type { AccountActions } from './use-account.js';
 import { Section } from '../ui/section.js';
 
@@ -314,7 +308,6 @@ async function approveWith(
   const { key } = entered;
   const { login, words } = await approveDevice(client, waiting, { accountId, key, pin }, link);
   if (login !== null) {
-    noteReplaced(session);
     startSession(sessionWithKey(login, key, entered.isTyped || session.isKeyEntered));
   }
   return words;

@@ -41,6 +41,8 @@ export function useRecentKey(accountId: string): DeviceKey | null {
   return key;
 }
 
-export function forgetKey(): void {
-  known = null;
+export function forgetKeyOf(accountId: string): void {
+  if (known?.accountId === accountId) {
+    known = null;
+  }
 }

@@ -42,6 +42,8 @@ const ProgramRequest = lazyPart(
   'ProgramRequestView',
 );
 
+const ProviderNote = lazyPart(() => import('./programs/program-request.js'), 'ProviderNote');
+
 const ForProgram = lazyPart(() => import('./programs/program-request.js'), 'ForProgram');
 
 interface PageProps {
@@ -70,21 +72,23 @@ export function Page({ arrival, request }: PageProps) {
       </Gate>
     );
   }
-  if (program !== null && (session !== null || program.id === null)) {
+  const isChanging = session !== null && tab.isChanging;
+  if (program !== null && !isChanging && (session !== null || program.id === null)) {
     return (
       <Gate>
         {above}
-        <ProgramRequest {...tab} program={program} close={() => tab.setProgram(null)} />
+        <ProgramRequest {...tab} program={program} />
       </Gate>
     );
   }
-  if (session !== null) {
+  if (session !== null && !isChanging) {
     return <AccountView {...tab} session={session} above={above} clicked={waiting} />;
   }
   return (
     <SignedOut
       {...{ device, program, invitation, startSession, notify, above }}
-      isFresh={isOpened(arrival) && device === null && notice === null}
+      back={isChanging ? () => tab.setChanging(false) : undefined}
+      isFresh={isOpened(arrival) && device === null && notice === null && !isChanging}
     />
   );
 }
@@ -93,15 +97,21 @@ interface SignedOutProps extends SignInProps {
   readonly device: PendingDevice | null;
   readonly program: PendingProgram | null;
   readonly above: ComponentChildren;
+  /** Returns to the account of this tab, in place of which another one can be used. */
+  readonly back: (() => void) | undefined;
 }
 
-function SignedOut({ device, program, above, ...props }: SignedOutProps) {
+function SignedOut({ device, program, above, back, ...props }: SignedOutProps) {
   return (
     <Gate>
       {above}
       {device !== null && <p>{t.signIn.forDevice}</p>}
-      {program !== null && <ForProgram />}
-      <SignIn key={props.invitation} {...props} />
+      {program !== null && <ForProgram back={back} />}
+      <SignIn
+        key={props.invitation}
+        {...props}
+        providerNote={back !== undefined && <ProviderNote />}
+      />
     </Gate>
   );
 }
@@ -110,14 +120,22 @@ function isOpened({ kind }: Arrival): boolean {
   return kind === 'opened' || kind === 'program';
 }
 
-/** An invitation link opened in this tab changes only the fragment and loads nothing. */
-function useInvitationLinks(receive: (code: string) => void): void {
+/** The code of an invitation link. One that is opened in this tab changes only the fragment and loads nothing. */
+function useInvitation(
+  first: Arrival,
+  session: Session | null,
+  notify: (last: Notice | null) => void,
+) {
+  const state = useState(first.kind === 'invited' && session === null ? first.code : null);
   useEvents(() => {
     const arrival = invitationIn(location.hash) === null ? null : takeArrival();
     if (arrival?.kind === 'invited') {
-      receive(arrival.code);
+      const [, set] = state;
+      set(session === null ? arrival.code : null);
+      notify(session === null ? null : problem(() => t.signIn.invitedAlready));
     }
   }, 'hashchange');
+  return state;
 }
 
 /** The session of this tab, the unhandled answer and device, and the last notice. */
@@ -128,36 +146,32 @@ function useTab(arrival: Arrival) {
   const [device, setDevice] = useKept(savedPendingDevice, savePendingDevice);
   const [program, setProgram] = useKept(savedPendingProgram, savePendingProgram);
   const [notice, notify] = useState<Notice | null>(() => firstNotice(arrival, session));
-  const [invitation, setInvitation] = useState(
-    arrival.kind === 'invited' && session === null ? arrival.code : null,
-  );
+  const [invitation, setInvitation] = useInvitation(arrival, session, notify);
   const close = useCallback((last: Notice | null) => {
     setReturned(null);
     notify(last);
   }, []);
-  const startSession = useCallback((next: Session, last: Notice | null = null) => {
-    saveSession(next);
-    setSession(next);
-    setInvitation(null);
-    close(last);
-  }, []);
+  const [isChanging, setChanging] = useState(false);
+  const startSession = useCallback(
+    (next: Session, last: Notice | null = null) => {
+      saveSession(next, session);
+      setSession(next);
+      setChanging(false);
+      setInvitation(null);
+      close(last);
+    },
+    [session],
+  );
   const endSession = useSessionEnd(session, (other, last) => {
     setSession(other);
     notify(other === null ? last : null);
   });
   useEndElsewhere(session?.token, endSession);
-  const receive = useCallback(
-    (code: string) => {
-      setInvitation(session === null ? code : null);
-      notify(session === null ? null : problem(() => t.signIn.invitedAlready));
-    },
-    [session],
-  );
-  useInvitationLinks(receive);
   // The keys for requests end with the session that this browser keeps.
   useEffect(() => void forgetOtherKeys(keptAccountId()).catch(() => undefined), [session]);
   const known = { returned, session, device, program, invitation, notice };
-  return { ...known, setDevice, setProgram, notify, startSession, endSession, close };
+  const acts = { setDevice, setProgram, notify, startSession, endSession, close };
+  return { ...known, ...acts, isChanging, setChanging };
 }
 
 /** A state that this tab keeps while the browser is at a provider. */

@@ -46,11 +46,14 @@ export interface SignInProps {
   readonly isFresh: boolean;
   /** Code of an opened invitation link, which shows the sign-up; null = none. */
   readonly invitation: string | null;
+  /** Stands next to the providers. */
+  readonly providerNote?: ComponentChildren;
   readonly startSession: (session: Session, notice?: Notice | null) => void;
   readonly notify: NoticeUpdate;
 }
 
-export function SignIn({ isFresh, invitation, startSession, notify }: SignInProps) {
+export function SignIn({ isFresh, ...props }: SignInProps) {
+  const { notify } = props;
   const [choices, setChoices] = useState<AuthChoices | null>(null);
   // Apart from the notice of the page, which says for example how the last session ended.
   const [failed, showFailed] = useState<Notice | null>(null);
@@ -75,7 +78,7 @@ export function SignIn({ isFresh, invitation, startSession, notify }: SignInProp
       <Loading retry={reload} notify={showFailed} />
     </>
   ) : (
-    <Steps choices={choices} invitation={invitation} startSession={startSession} notify={notify} />
+    <Steps choices={choices} {...props} />
   );
 }
 
@@ -102,7 +105,7 @@ interface StepsProps extends Omit<SignInProps, 'isFresh'> {
   readonly choices: AuthChoices;
 }
 
-function Steps({ choices, invitation, startSession, notify }: StepsProps) {
+function Steps({ choices, invitation, providerNote, startSession, notify }: StepsProps) {
   const isInvitable = canSignUp(choices);
   const [step, setStep] = useState<Step>(
     invitation !== null && isInvitable ? 'new-key' : 'methods',
@@ -138,7 +141,7 @@ function Steps({ choices, invitation, startSession, notify }: StepsProps) {
   }
   return (
     <Card key={step} title={t.signIn.title(brand.name)}>
-      <MethodList {...{ choices, action, notice, startSession, keyForm, go }} />
+      <MethodList {...{ choices, action, notice, providerNote, startSession, keyForm, go }} />
     </Card>
   );
 }
@@ -221,7 +224,7 @@ function Card({ title, back, children }: CardProps) {
   );
 }
 
-interface MethodListProps extends Pick<SignInProps, 'startSession'> {
+interface MethodListProps extends Pick<SignInProps, 'startSession' | 'providerNote'> {
   readonly choices: AuthChoices;
   readonly action: Action;
   readonly notice: Notice | null;
@@ -236,7 +239,7 @@ function canSignUp({ deviceKey }: AuthChoices): boolean {
 
 /** The first method is the primary one. */
 function MethodList(props: MethodListProps) {
-  const { choices, notice, keyForm, go } = props;
+  const { choices, notice, providerNote, keyForm, go } = props;
   const { deviceKey } = choices;
   const isSignUpOffered = canSignUp(choices);
   const { signIn } = t;
@@ -247,6 +250,7 @@ function MethodList(props: MethodListProps) {
   }
   return (
     <>
+      {choices.providers.length > 0 && providerNote}
       {first !== undefined && <MethodButton {...first} isFirst />}
       {isKeyFirst && <p class="quiet">{signIn.keyLead}</p>}
       {isKeyFirst && keyForm}

@@ -7,7 +7,7 @@ import {
 } from '../../../packages/client/devices/device-link.js';
 import { isRecord } from '../../../core/protocol/is-record.js';
 import { invitationIn } from '../../../core/protocol/invitation-code.js';
-import { forgetKey } from './key-memory.js';
+import { forgetKeyOf } from './key-memory.js';
 import { sectionIn } from './sections.js';
 
 export interface Session {
@@ -111,11 +111,21 @@ export function chooseStaying(stays: boolean): void {
   }
 }
 
-export function saveSession({ token, accountId, isKeyEntered = false }: Session): void {
+/** @param replaced the session of this tab until now; null = none */
+export function saveSession(
+  { token, accountId, isKeyEntered = false }: Session,
+  replaced: Session | null,
+): void {
   const store = isStaying() ? localStorage : sessionStorage;
   sessionStorage.removeItem(SESSION);
   store.setItem(SESSION, JSON.stringify({ token, accountId, isKeyEntered }));
   discardKeysWithoutSession();
+  if (replaced !== null && !isSaved(replaced)) {
+    noteReplaced(replaced);
+  }
+  if (replaced !== null && replaced.accountId !== accountId) {
+    forgetKeyOf(replaced.accountId);
+  }
 }
 
 /**
@@ -133,7 +143,7 @@ export function removeSession({ token, accountId }: Session): Session | null {
   if (kept !== null && kept.token !== token && kept.accountId === accountId) {
     return kept;
   }
-  forgetKey();
+  forgetKeyOf(accountId);
   return null;
 }
 
@@ -196,6 +206,11 @@ function keptKeyIn(store: Storage): KeptKey | null {
   return isText(accountId) && isText(credentialId) && isText(salt) && isText(iv) && isText(sealed)
     ? { accountId, credentialId, salt, iv, sealed }
     : null;
+}
+
+/** Returns true if this tab has the session, or the browser keeps it for all tabs. */
+function isSaved({ token }: Session): boolean {
+  return [sessionStorage, localStorage].some((store) => sessionIn(store)?.token === token);
 }
 
 /** Notes a session that the next one of this tab replaces, and that may still be live. */

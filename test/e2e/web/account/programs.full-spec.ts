@@ -20,6 +20,7 @@ import {
 } from '../../../fixtures/programs-fixture.js';
 import { backends } from '../../../fixtures/resource-server-fixture.js';
 import { call } from '../../../helpers/client.js';
+import { waitFor } from '../../../helpers/wait.js';
 import { createAccount, open, sees, seesAccount, tokenOf } from '../account-page-acts.js';
 import { PageScreenshots } from '../page-screenshots.js';
 
@@ -59,6 +60,9 @@ inChromium('a request of a program on the account page', () => {
   };
   const answerIn = (): URLSearchParams =>
     new URL(returned.at(-1) ?? '', 'http://127.0.0.1').searchParams;
+
+  const stateOf = async (token: string): Promise<number> =>
+    (await call(server, 'GET', '/v1/account/profile', { token })).status;
 
   async function signedIn(): Promise<Visitor> {
     const visitor = await visit(`${server.url}/app`);
@@ -163,6 +167,51 @@ inChromium('a request of a program on the account page', () => {
     await sees(visitor, 'The access of the program was ended.');
     expect((await notFound).url()).toContain(last?.id);
     expect(await programsOf(server, token)).toEqual([]);
+  });
+
+  it('is kept for another account, whose sign-in ends the session of the first', async () => {
+    const verifier = newVerifier();
+    const visitor = await signedIn();
+    const { page } = visitor;
+    const first = await tokenOf(visitor);
+    await page.goto(await begin(verifier));
+    await visitor.press('Use another account');
+    await page.locator('h1:focus', { hasText: 'Sign in to' }).waitFor();
+    await screenshots.check(visitor, 'other-account');
+    await visitor.press('Back to the request');
+    await sees(visitor, 'Allow Inspector?');
+    expect(await tokenOf(visitor)).toBe(first);
+    await visitor.press('Use another account');
+    await visitor.press('Create an account');
+    await page.getByLabel('I saved the key').check();
+    await visitor.press('Create the account');
+    await sees(visitor, 'Allow Inspector?');
+    const second = await tokenOf(visitor);
+    await waitFor('the end of the first session', async () => (await stateOf(first)) === 401);
+    await visitor.press('Allow');
+    await sees(visitor, 'Back in the program');
+    const code = answerIn().get('code') ?? '';
+    expect((await redeem(server, code, verifier, { redirect_uri: redirectUri })).status).toBe(200);
+    expect(await programsOf(server, second)).toHaveLength(1);
+  });
+
+  it('ends no session that the other tabs of the browser keep', async () => {
+    const visitor = await visit(`${server.url}/app`);
+    const { page } = visitor;
+    await page.getByLabel('Stay signed in on this device').check();
+    await createAccount(visitor);
+    const kept = await tokenOf(visitor);
+    await page.goto(await begin(newVerifier()));
+    await visitor.press('Use another account');
+    await page.getByLabel('Stay signed in on this device').uncheck();
+    await visitor.press('Create an account');
+    await page.getByLabel('I saved the key').check();
+    await visitor.press('Create the account');
+    await sees(visitor, 'Allow Inspector?');
+    expect(await tokenOf(visitor)).not.toBe(kept);
+    await visitor.press('Cancel');
+    await sees(visitor, 'Back in the program');
+    expect(await stateOf(kept)).toBe(200);
   });
 
   it('answers access_denied to the program after Cancel', async () => {

@@ -7,7 +7,13 @@ import { clientFor } from '../../server.js';
 import { Check } from '../../ui/fields.js';
 import { Loading, NoticeLine, useAction, type Notice } from '../../ui/notice.js';
 import { useReload } from '../../ui/use-reload.js';
-import { savePendingProgram, type PendingProgram, type Session } from '../tab-state.js';
+import {
+  noteReplaced,
+  savePendingProgram,
+  takeReplaced,
+  type PendingProgram,
+  type Session,
+} from '../tab-state.js';
 import type { AccountActions } from '../use-account.js';
 import { placeName, publisherOf } from '../../../../packages/client/programs/program-host.js';
 import { ProgramRequestRoutes, type ProgramRequest, type ProgramScope } from './program-routes.js';
@@ -18,21 +24,41 @@ interface ProgramRequestProps extends Pick<AccountActions, 'endSession'> {
   readonly program: PendingProgram;
   /** null = signed out, which suffices to read why a request is refused. */
   readonly session: Session | null;
-  /** Forgets the request. */
-  readonly close: () => void;
+  /** Forgets the request by null. */
+  readonly setProgram: (program: null) => void;
+  /** Shows the sign-in by true, and keeps the request for the account that signs in. */
+  readonly setChanging: (isChanging: boolean) => void;
 }
 
-/** For a signed-out person: the sign-in is for the request of a program. */
-export function ForProgram() {
-  return <p>{programMessages.request.forProgram}</p>;
+/** @param back returns to the request; undefined for a signed-out person */
+export function ForProgram({ back }: { readonly back: (() => void) | undefined }) {
+  const { request } = programMessages;
+  return back === undefined ? (
+    <p>{request.forProgram}</p>
+  ) : (
+    <p>
+      {request.forOther}{' '}
+      <button type="button" class="link" onClick={back}>
+        {request.back}
+      </button>
+    </p>
+  );
+}
+
+/** For a person who changes the account at a provider that remembers the first one. */
+export function ProviderNote() {
+  return <p class="quiet">{programMessages.request.samePicked}</p>;
 }
 
 /** The request of a program, or the reason why there is none. */
-export function ProgramRequestView({ program, session, endSession, close }: ProgramRequestProps) {
+export function ProgramRequestView({ program, session, ...props }: ProgramRequestProps) {
+  const close = () => props.setProgram(null);
   if (program.id === null || session === null) {
     return <Refused code={program.error ?? ''} close={close} />;
   }
-  return <FoundRequest key={program.id} {...{ id: program.id, session, endSession, close }} />;
+  const shown = { id: program.id, session, endSession: props.endSession };
+  const changeAccount = () => props.setChanging(true);
+  return <FoundRequest key={shown.id} {...shown} {...{ close, changeAccount }} />;
 }
 
 function Refused({ code, close }: { readonly code: string; readonly close: () => void }) {
@@ -52,15 +78,20 @@ function Refused({ code, close }: { readonly code: string; readonly close: () =>
   );
 }
 
-interface FoundProps extends Pick<ProgramRequestProps, 'endSession' | 'close'> {
+interface ShownRequest extends Pick<AccountActions, 'endSession'> {
   readonly id: string;
   readonly session: Session;
+}
+
+interface FoundProps extends ShownRequest {
+  readonly close: () => void;
+  readonly changeAccount: () => void;
 }
 
 /** Codes after which the request is gone, or never was for this person. */
 const FINAL = ['request-expired', 'invalid-target'];
 
-function useProgramRequest({ id, session, endSession }: Omit<FoundProps, 'close'>) {
+function useProgramRequest({ id, session, endSession }: ShownRequest) {
   const [request, show] = useState<ProgramRequest | null>(null);
   const [name, setName] = useState<string | null>(null);
   const [refusal, refuse] = useState('');
@@ -101,7 +132,21 @@ function useProgramRequest({ id, session, endSession }: Omit<FoundProps, 'close'
   };
 }
 
-function FoundRequest({ close, ...props }: FoundProps) {
+/** Ends the session of another account that this one replaced: this tab may never show the account. */
+function endReplaced({ accountId }: Session): void {
+  const replaced = takeReplaced();
+  if (replaced !== null && replaced.accountId !== accountId) {
+    // It has ended already, or it expires.
+    clientFor(replaced.token)
+      .logOut()
+      .catch(() => undefined);
+  } else if (replaced !== null) {
+    noteReplaced(replaced);
+  }
+}
+
+function FoundRequest({ close, changeAccount, ...props }: FoundProps) {
+  useEffect(() => endReplaced(props.session), [props.session.token]);
   const { request, name, refusal, notice, isBusy, isLeaving, ...acts } = useProgramRequest(props);
   const { reload, notify, allow, cancel } = acts;
   if (FINAL.includes(refusal)) {
@@ -121,7 +166,7 @@ function FoundRequest({ close, ...props }: FoundProps) {
   }
   return (
     <section aria-labelledby="program" class="request">
-      <Program request={request} name={name ?? ''} />
+      <Program {...{ request, changeAccount }} name={name ?? ''} />
       <Decision
         {...{ request, isBusy }}
         allow={(scopes) => allow(request, scopes)}
@@ -132,14 +177,14 @@ function FoundRequest({ close, ...props }: FoundProps) {
   );
 }
 
-interface ProgramProps {
+interface ProgramProps extends Pick<FoundProps, 'changeAccount'> {
   readonly request: ProgramRequest;
   /** The name of the signed-in person. */
   readonly name: string;
 }
 
 /** The name of the program is text of a stranger: its place is what counts. */
-function Program({ request, name }: ProgramProps) {
+function Program({ request, name, changeAccount }: ProgramProps) {
   const { request: texts } = programMessages;
   const publisher = publisherOf(request.client.id);
   return (
@@ -147,7 +192,12 @@ function Program({ request, name }: ProgramProps) {
       <h1 id="program" tabIndex={-1}>
         {texts.title(request.client.name)}
       </h1>
-      <p class="quiet">{texts.signedIn(name)}</p>
+      <p class="quiet">
+        {texts.signedIn(name)}{' '}
+        <button type="button" class="link" onClick={changeAccount}>
+          {texts.other}
+        </button>
+      </p>
       <p>{texts.lead(request.resource.name)}</p>
       <dl class="asked">
         <dt>{texts.returns}</dt>

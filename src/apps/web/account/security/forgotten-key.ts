@@ -1,5 +1,5 @@
 import { useLayoutEffect, useState } from 'preact/hooks';
-import { forgetKey, rememberedKey } from '../key-memory.js';
+import { forgetKeyOf } from '../key-memory.js';
 import { discardKeptKey } from '../tab-state.js';
 
 /** One per tab, because a channel does not receive its own messages. They name the account. */
@@ -29,7 +29,5 @@ export function useForgottenKey(accountId: string): number {
 
 function forgetHere(accountId: string): void {
   discardKeptKey(accountId);
-  if (rememberedKey(accountId) !== null) {
-    forgetKey();
-  }
+  forgetKeyOf(accountId);
 }

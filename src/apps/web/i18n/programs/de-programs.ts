@@ -4,7 +4,8 @@ export const dePrograms: typeof programMessages = {
   request: {
     title: (name) => `${name} erlauben?`,
     lead: (resource) => `Dieses Programm möchte bei ${resource} für Sie handeln.`,
-    signedIn: (name) => `Angemeldet als ${name}`,
+    signedIn: (name) => `Angemeldet als ${name}.`,
+    other: 'Anderes Konto verwenden',
     returns: 'Ihre Antwort geht an',
     computer: 'ein Programm auf diesem Computer',
     app: (scheme) => `die App, die Links mit ${scheme}: öffnet`,
@@ -24,6 +25,10 @@ export const dePrograms: typeof programMessages = {
     report: 'Wenn das nichts ändert, melden Sie es dem Betreiber dieses Servers.',
     forProgram:
       'Ein Programm möchte für Sie handeln. Melden Sie sich an, um zu sehen, worum es bittet.',
+    forOther: 'Melden Sie sich mit einem anderen Konto an, um dem Programm zu antworten.',
+    samePicked:
+      'Wählt ein Anbieter wieder dasselbe Konto, melden Sie sich zuerst beim Anbieter ab.',
+    back: 'Zurück zur Anfrage',
   },
   errors: {
     'invalid-client':

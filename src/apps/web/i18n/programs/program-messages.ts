@@ -5,7 +5,8 @@ export const programMessages = {
   request: {
     title: (name: string) => `Allow ${name}?`,
     lead: (resource: string) => `This program wants to act for you at ${resource}.`,
-    signedIn: (name: string) => `Signed in as ${name}`,
+    signedIn: (name: string) => `Signed in as ${name}.`,
+    other: 'Use another account',
     returns: 'Your answer goes to',
     computer: 'a program on this computer',
     app: (scheme: string) => `the app that opens ${scheme}: links`,
@@ -23,6 +24,9 @@ export const programMessages = {
     restart: 'Start again in the program.',
     report: 'If that changes nothing, report it to the operator of this server.',
     forProgram: 'A program wants to act for you. Sign in to see what it asks for.',
+    forOther: 'Sign in with another account to answer the program.',
+    samePicked: 'If a provider picks the same account again, sign out at the provider first.',
+    back: 'Back to the request',
   },
   errors: {
     'invalid-client':
