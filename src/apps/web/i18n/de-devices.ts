@@ -2,7 +2,7 @@ import type { enDevices } from './en-devices.js';
 
 export const deDevices: typeof enDevices = {
   code: {
-    title: 'Anderes Gerät verwenden',
+    title: 'Angemeldetes Gerät verwenden',
     scan: 'Wählen Sie auf einem angemeldeten Gerät „Gerät hinzufügen“. Scannen Sie dort diesen Code, oder tippen Sie die Buchstaben ein:',
     qr: 'QR-Code',
     check: 'Wenn Sie dort den Code eintippen, müssen auf jenem Gerät diese Wörter stehen:',
@@ -21,7 +21,7 @@ export const deDevices: typeof enDevices = {
 
   add: {
     title: 'Gerät hinzufügen',
-    lead: 'Wählen Sie auf dem neuen Gerät „Anderes Gerät verwenden“. Es zeigt einen QR-Code und einen Code aus acht Buchstaben.',
+    lead: 'Wählen Sie auf dem neuen Gerät „Angemeldetes Gerät verwenden“. Es zeigt einen QR-Code und einen Code aus acht Buchstaben.',
     scan: 'QR-Code scannen',
     scanning: 'Richten Sie die Kamera auf den QR-Code des neuen Geräts.',
     stop: 'Kamera ausschalten',

@@ -1,7 +1,7 @@
 /** English texts of adding a device. The compiler checks the other languages against them. */
 export const enDevices = {
   code: {
-    title: 'Use another device',
+    title: 'Use a signed-in device',
     scan: 'On a device that is signed in, choose “Add a device”. Scan this there, or type the code:',
     qr: 'QR code',
     check: 'If you type the code there, that device must show these words:',
@@ -20,7 +20,7 @@ export const enDevices = {
 
   add: {
     title: 'Add a device',
-    lead: 'On the new device, choose “Use another device”. It shows a QR code and a code of eight letters.',
+    lead: 'On the new device, choose “Use a signed-in device”. It shows a QR code and a code of eight letters.',
     scan: 'Scan the QR code',
     scanning: 'Point the camera at the QR code of the new device.',
     stop: 'Stop the camera',

@@ -209,7 +209,7 @@ inChromium('/app/device', () => {
     const owner = await createCliUser();
     const signedUp = await owner.run(['signup', '--server', server.url, '--json']);
     const { accountId: id } = JSON.parse(signedUp.stdout) as { accountId: string };
-    await visitor.press('Use another device');
+    await visitor.press('Use a signed-in device');
     const link = await readQr(visitor.page.getByRole('img', { name: 'QR code' }));
     const publicKey = readDeviceLink(link)?.publicKey ?? '';
     const words = deviceKeyWords({ publicKey, origins: [] }).join(' ');
@@ -230,7 +230,7 @@ inChromium('/app/device', () => {
     const signedUp = await owner.run(['signup', '--server', server.url, '--json']);
     const { accountId: id } = JSON.parse(signedUp.stdout) as { accountId: string };
     const shownCode = async () => {
-      await visitor.press('Use another device');
+      await visitor.press('Use a signed-in device');
       return visitor.page.getByText(/^[B-Z]{4}-[B-Z]{4}$/).innerText();
     };
     await approveCode(owner, await shownCode());
@@ -258,7 +258,7 @@ inChromium('/app/device', () => {
     const owner = await createCliUser();
     await owner.run(['signup', '--server', server.url]);
     const { page } = visitor;
-    await visitor.press('Use another device');
+    await visitor.press('Use a signed-in device');
     const code = await page.getByText(/^[B-Z]{4}-[B-Z]{4}$/).innerText();
     let token: string | undefined;
     await page.route('**/v2/auth/devices/*/token', async (route) => {
@@ -278,7 +278,7 @@ inChromium('/app/device', () => {
   it('reports that its own sign-in was refused, and stays signed out', async () => {
     const owner = await createCliUser();
     await owner.run(['signup', '--server', server.url]);
-    await visitor.press('Use another device');
+    await visitor.press('Use a signed-in device');
     const code = await visitor.page.getByText(/^[B-Z]{4}-[B-Z]{4}$/).innerText();
     expect((await owner.run(['devices', 'refuse', code])).code).toBe(0);
     await sees('This device was refused');

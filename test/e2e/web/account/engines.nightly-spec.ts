@@ -96,7 +96,7 @@ for (const [name, suite] of ENGINES) {
       await visit();
       const owner = await createCliUser();
       const signedUp = await owner.run(['signup', '--server', server.url, '--json']);
-      await visitor.press('Use another device');
+      await visitor.press('Use a signed-in device');
       const code = await visitor.page.getByText(/^[B-Z]{4}-[B-Z]{4}$/).innerText();
       await acceptAccount(visitor, await approveCode(owner, code));
       await seesAccount(visitor);

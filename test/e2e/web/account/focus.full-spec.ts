@@ -113,8 +113,8 @@ inChromium('the keyboard focus on the account page', () => {
 
   it('goes to the heading of what replaces a button', async () => {
     visitor = await visit(`${server.url}/app`);
-    await press('Use another device');
-    await focused('h1', 'Use another device');
+    await press('Use a signed-in device');
+    await focused('h1', 'Use a signed-in device');
     await press('Cancel');
     await focused('h1', 'Sign in to');
   });

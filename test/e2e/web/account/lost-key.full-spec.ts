@@ -81,7 +81,7 @@ inChromium('a person whose browser has no key', () => {
   it('signs in with the approval of a device that is signed in', async () => {
     const first = await signUp('berta');
     const phone = await signInAgain('berta');
-    await phone.press('Use another device');
+    await phone.press('Use a signed-in device');
     const code = await phone.page.locator('.words.big').innerText();
     await open(first, 'Devices and sessions');
     await first.press('Add a device…');

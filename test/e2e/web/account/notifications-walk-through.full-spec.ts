@@ -153,7 +153,7 @@ interface EventLine {
     await finishLogin(cli, null);
 
     // The second browser is added by its QR code, and receives notifications.
-    await second.press('Use another device');
+    await second.press('Use a signed-in device');
     const code = second.page.getByRole('img', { name: 'QR code' });
     await code.waitFor();
     await picture(second, 'notifications-code');

@@ -67,7 +67,7 @@ inChromium('every state of the account page', () => {
     await sees(visitor, 'typing mistake');
     await check('sign-in-key');
     await visitor.press('Back');
-    await visitor.press('Use another device');
+    await visitor.press('Use a signed-in device');
     await visitor.page.getByRole('img', { name: 'QR code' }).waitFor();
     await check('sign-in-code');
     await visitor.press('Cancel');
@@ -101,7 +101,7 @@ inChromium('every state of the account page', () => {
   it('shows both sides of adding a device without faults', async () => {
     await createAccount(visitor);
     const other = await visit(`${fixture.server.url}/app`, { reducedMotion: 'reduce' });
-    await other.press('Use another device');
+    await other.press('Use a signed-in device');
     const code = await other.page.getByText(/^[B-Z]{4}-[B-Z]{4}$/).innerText();
     await open(visitor, 'Devices and sessions');
     await visitor.press('Add a device…');
