@@ -237,6 +237,17 @@ inChromium('the console for administrators', () => {
     visitor = await openConsole(visit, consoleUrl, tokens.reader);
     await openSection(visitor, 'Policy');
     const { page } = visitor;
+    const topic = page.locator('.topic', { hasText: 'New accounts' });
+    expect(await topic.getByRole('listitem').count()).toBeGreaterThan(0);
+    await page.setViewportSize({ width: 360, height: 740 });
+    await page.getByRole('button', { name: 'Try a change' }).focus();
+    await page.keyboard.press('Enter');
+    await page.locator('h2:focus', { hasText: 'Try a change' }).waitFor();
+    const places = `['h2:focus', '.topbar'].map((one) =>
+      document.querySelector(one).getBoundingClientRect())`;
+    const [heading, bar] = await page.evaluate<[DOMRect, DOMRect]>(places);
+    expect(heading.top).toBeGreaterThanOrEqual(Math.max(bar.bottom, 0));
+    expect(heading.top).toBeLessThan(600);
     const variables = page.getByLabel('Changed variables');
     await variables.fill('nonsense');
     await visitor.press('See what would change');

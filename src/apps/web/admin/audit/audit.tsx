@@ -79,6 +79,7 @@ function FilterFields({ filter }: { readonly filter: Filter }) {
           id={name}
           name={name}
           label={audit[name]}
+          hint={audit.hints[name]}
           defaultValue={filter[name] ?? ''}
           isExact
         />

@@ -2,7 +2,16 @@ import type { Texts } from './en.js';
 
 /** German texts of the page of the policy and of its plan. */
 export const policy: Texts['policy'] = {
+  contents: 'Auf dieser Seite',
   present: 'Zurzeit gilt',
+  topics: {
+    signup: 'Neue Konten',
+    login: 'Anmeldung',
+    eligibility: 'Zulassung',
+    revocation: 'Ende des Zugangs',
+    backends: 'Backends',
+    content: 'Gespeicherte Inhalte',
+  },
   plan: 'Eine Änderung ausprobieren',
   planLead:
     'Ändern Sie hier Variablen und sehen Sie, wer den Zugang verlöre oder bekäme, bevor Sie den Server damit neu starten. Geändert wird nichts.',

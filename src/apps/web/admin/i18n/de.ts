@@ -1,3 +1,4 @@
+import { actors, audit, kinds } from './de-audit.js';
 import { policy } from './de-plan.js';
 import { messages } from './de-policy.js';
 import { reasons } from './de-reasons.js';
@@ -62,8 +63,10 @@ export const de: Texts = {
     ineligible: 'Vom Anbieter abgelehnt',
     about: (count) => `etwa ${count}`,
     more: (count) => `mehr als ${count}`,
+    empty:
+      'Die erste Anmeldung einer Person legt ein Konto an. Die Regeln sagen, wer sich anmelden darf.',
     findings: 'Befunde',
-    policy: 'Regeln',
+    policy: 'Regeln ansehen',
   },
 
   logins: {
@@ -81,6 +84,7 @@ export const de: Texts = {
   requests: {
     title: 'Anfragen von Programmen',
     lead: 'Coding-Agenten und andere Programme fragen Personen auf ihren Geräten. Beendete Anfragen zählen eine Stunde lang.',
+    none: 'Kein Programm fragt zurzeit, und in der letzten Stunde hat keines gefragt.',
     waiting: 'Wartend',
     answered: 'Beantwortet',
     withdrawn: 'Zurückgezogen',
@@ -327,67 +331,9 @@ export const de: Texts = {
   programs,
   signals,
 
-  audit: {
-    events: 'Ereignisse',
-    none: 'Noch keine Ereignisse',
-    purpose:
-      'Das Protokoll zeigt, wer sich registriert oder angemeldet hat oder abgelehnt wurde, und was die Verwaltung getan hat, mit dem Grund.',
-    firstStep: 'Die erste Anmeldung erscheint hier sofort. In der Befehlszeile:',
-    noMatch: 'Kein Ereignis passt zum Filter',
-    noMatchHint:
-      'Leeren Sie ein Feld, oder wählen Sie einen längeren Zeitraum. Alte Ereignisse werden gelöscht.',
-    at: 'Zeit',
-    what: 'Ereignis',
-    actor: 'Durch',
-    person: 'Abgelehnte Person',
-    account: 'Konto oder Person',
-    accountId: 'Konto-ID',
-    kind: 'Ereignis',
-    anyKind: 'Alle Ereignisse',
-    since: 'Von',
-    until: 'Bis',
-    filter: 'Filtern',
-    clear: 'Zurücksetzen',
-    download: 'Als NDJSON herunterladen',
-    someone: 'Eine Person',
-    times: (count) => `${count}-mal`,
-    signal: (txn) => `Transaktion ${txn}`,
-  },
-
-  actors: { user: 'Kontoinhaber', system: 'Server', provider: 'Anbieter' },
-
-  kinds: {
-    'signed-up': 'Registriert',
-    'logged-in': 'Angemeldet',
-    'login-refused': 'Anmeldung abgelehnt',
-    'identity-linked': 'Identität verbunden',
-    'identity-unlinked': 'Identität getrennt',
-    'eligibility-lost': 'Vom Anbieter abgelehnt',
-    'eligibility-regained': 'Vom Anbieter wieder bestätigt',
-    'token-revoked': 'Sitzung beendet',
-    'all-tokens-revoked': 'Alle Sitzungen beendet',
-    'device-approved': 'Gerät bestätigt',
-    'device-refused': 'Gerät abgelehnt',
-    'push-token-added': 'Push-Token hinzugefügt',
-    'push-token-removed': 'Push-Token entfernt',
-    'request-answered': 'Anfrage beantwortet',
-    'program-approved': 'Programm erlaubt',
-    'program-ended': 'Zugriff eines Programms beendet',
-    'invitation-created': 'Einladung erstellt',
-    'invitation-used': 'Einladung verwendet',
-    'invitation-revoked': 'Einladung widerrufen',
-    'signing-keys-rotated': 'Signaturschlüssel erneuert',
-    'recheck-requested': 'Prüfung angefordert',
-    'directory-deactivated': 'Vom Verzeichnis deaktiviert',
-    'directory-activated': 'Vom Verzeichnis aktiviert',
-    'refusal-ended': 'Ablehnung beendet',
-    'account-disabled': 'Konto gesperrt',
-    'account-enabled': 'Konto freigegeben',
-    'account-deleted': 'Konto gelöscht',
-    'admin-logged-in': 'Administrator angemeldet',
-    'admin-login-refused': 'Anmeldung als Administrator abgelehnt',
-    'admin-refused': 'Aufruf der Verwaltung abgelehnt',
-  },
+  audit,
+  actors,
+  kinds,
 
   reasons,
 

@@ -3,7 +3,16 @@ import { PLAN_MESSAGES } from '../../../../core/policy/messages/plan-messages.js
 /** Texts of the page of the policy and of its plan. */
 export const policy = {
   ...PLAN_MESSAGES,
+  contents: 'On this page',
   present: 'In force now',
+  topics: {
+    signup: 'New accounts',
+    login: 'Sign-in',
+    eligibility: 'Admission',
+    revocation: 'End of access',
+    backends: 'Backends',
+    content: 'Stored content',
+  },
   plan: 'Try a change',
   planLead:
     'Change variables here and see who would lose or get access before you restart the server with them. Nothing is changed.',

@@ -1,11 +1,9 @@
 import { DECISION_MESSAGES } from '../../../../core/policy/messages/decision-messages.js';
 import { MESSAGES } from '../../../../core/policy/messages/messages.js';
-import type {
-  AdminAccount,
-  AdminAuditEvent,
-} from '../../../../packages/client/api/admin-client.js';
+import type { AdminAccount } from '../../../../packages/client/api/admin-client.js';
 import type { InvitationState } from '../invitations/invitation-state.js';
 
+import { actors, audit, kinds } from './en-audit.js';
 import { policy } from './en-plan.js';
 import { reasons } from './en-reasons.js';
 import { programs } from './en-programs.js';
@@ -69,8 +67,9 @@ export const en = {
     ineligible: 'Refused by a provider',
     about: (count: string) => `about ${count}`,
     more: (count: string) => `more than ${count}`,
+    empty: 'The first sign-in of a person creates an account. The policy says who may sign in.',
     findings: 'Findings',
-    policy: 'Policy',
+    policy: 'See the policy',
   },
 
   logins: {
@@ -88,6 +87,7 @@ export const en = {
   requests: {
     title: 'Requests from programs',
     lead: 'Coding agents and other programs ask people on their devices. Ended requests are counted for an hour.',
+    none: 'No program asks now, and none has asked in the last hour.',
     waiting: 'Waiting',
     answered: 'Answered',
     withdrawn: 'Withdrawn',
@@ -330,64 +330,9 @@ export const en = {
   programs,
   signals,
 
-  audit: {
-    events: 'Events',
-    none: 'No events yet',
-    purpose:
-      'The audit trail shows who signed up, signed in or was refused, and what administrators did, with their reasons.',
-    firstStep: 'The first sign-in appears here at once. On the command line:',
-    noMatch: 'No event matches the filter',
-    noMatchHint: 'Clear a field, or choose a longer time. Old events are deleted.',
-    at: 'Time',
-    what: 'Event',
-    actor: 'By',
-    person: 'Refused person',
-    account: 'Account or person',
-    accountId: 'Account ID',
-    kind: 'Event',
-    anyKind: 'Any event',
-    since: 'From',
-    until: 'Until',
-    filter: 'Filter',
-    clear: 'Clear',
-    download: 'Download as NDJSON',
-    someone: 'A person',
-    times: (count: number) => `${count} times`,
-    signal: (txn: string) => `transaction ${txn}`,
-  },
-  actors: { user: 'Account holder', system: 'The server', provider: 'The provider' },
-  kinds: {
-    'signed-up': 'Signed up',
-    'logged-in': 'Signed in',
-    'login-refused': 'Sign-in refused',
-    'identity-linked': 'Identity connected',
-    'identity-unlinked': 'Identity disconnected',
-    'eligibility-lost': 'Refused by a provider',
-    'eligibility-regained': 'Confirmed again by a provider',
-    'token-revoked': 'Session ended',
-    'all-tokens-revoked': 'All sessions ended',
-    'device-approved': 'Device approved',
-    'device-refused': 'Device refused',
-    'push-token-added': 'Push token added',
-    'push-token-removed': 'Push token removed',
-    'request-answered': 'Request answered',
-    'program-approved': 'Program allowed',
-    'program-ended': 'Access of a program ended',
-    'invitation-created': 'Invitation created',
-    'invitation-used': 'Invitation used',
-    'invitation-revoked': 'Invitation revoked',
-    'signing-keys-rotated': 'Signing keys rotated',
-    'recheck-requested': 'Re-check requested',
-    'directory-deactivated': 'Deactivated by the directory',
-    'directory-activated': 'Activated by the directory',
-    'refusal-ended': 'Refusal ended',
-    'account-disabled': 'Account disabled',
-    'account-enabled': 'Account enabled',
-    'account-deleted': 'Account deleted',
-    'admin-logged-in': 'Administrator signed in',
-    'admin-login-refused': 'Sign-in as administrator refused',
-    'admin-refused': 'Administration call refused',
-  } satisfies Record<AdminAuditEvent['kind'], string>,
+  audit,
+  actors,
+  kinds,
 
   reasons,
 

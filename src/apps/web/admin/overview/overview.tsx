@@ -62,7 +62,7 @@ function AccountStates({ counts }: { readonly counts: AdminOverview['accounts'] 
     { label: overview.ineligible, count: ineligible, tone: 'caution', state: 'ineligible' },
   ];
   return (
-    <Section id="accounts" title={overview.accounts}>
+    <Section id="accounts" title={overview.accounts} {...(total === 0 && { lead: overview.empty })}>
       <div class="tiles">
         {tiles.map(({ label, count, tone, state, isRounded = false }) => (
           <a key={label} class="count-tile" href={listAddress('accounts', { state })}>
@@ -82,10 +82,14 @@ function AccountStates({ counts }: { readonly counts: AdminOverview['accounts'] 
 /** Counts only: the server cannot read what is asked and answered. */
 function Requests({ counts }: { readonly counts: NonNullable<AdminOverview['requests']> }) {
   const { requests } = texts;
+  const states = ['waiting', 'answered', 'withdrawn', 'expired'] as const;
+  if (states.every((state) => counts[state] === 0)) {
+    return <Section id="requests" title={requests.title} lead={requests.none} />;
+  }
   return (
     <Section id="requests" title={requests.title} lead={requests.lead}>
       <div class="tiles">
-        {(['waiting', 'answered', 'withdrawn', 'expired'] as const).map((state) => (
+        {states.map((state) => (
           <div key={state} class="count-tile">
             <span class="quiet">{requests[state]}</span>
             <strong>{amount(counts[state], false)}</strong>

@@ -5,7 +5,7 @@ import { LiveNotice } from '../live-notice.js';
 import { useLive } from '../use-live.js';
 import { Findings } from './findings.js';
 import { Plan } from './plan.js';
-import { Statements } from './statements.js';
+import { Rules } from './rules.js';
 import { Section } from '../../ui/section.js';
 
 export function Policy() {
@@ -19,8 +19,9 @@ export function Policy() {
       <LiveNotice live={live} />
       {value !== null && (
         <>
+          <Contents findings={value.findings.length} />
           <Section id="present" title={policy.present}>
-            <Statements statements={value.statements} />
+            <Rules statements={value.statements} />
           </Section>
           <Section id="findings" title={texts.overview.findings}>
             <Findings findings={value.findings} />
@@ -30,4 +31,32 @@ export function Policy() {
       )}
     </>
   );
+}
+
+/** The parts of the page, which is long. The fragment of the address names the page, so each link is a button. */
+function Contents({ findings }: { readonly findings: number }) {
+  const { policy, overview } = texts;
+  const parts = [
+    ['present', policy.present],
+    ['findings', findings === 0 ? overview.findings : `${overview.findings} (${findings})`],
+    ['plan', policy.plan],
+  ] as const;
+  return (
+    <nav class="row" aria-label={policy.contents}>
+      {parts.map(([id, title]) => (
+        <button key={id} type="button" class="link" onClick={() => show(id)}>
+          {title}
+        </button>
+      ))}
+    </nav>
+  );
+}
+
+function show(id: string): void {
+  const heading = document.getElementById(id);
+  if (heading !== null) {
+    heading.tabIndex = -1;
+    heading.scrollIntoView();
+    heading.focus({ preventScroll: true });
+  }
 }

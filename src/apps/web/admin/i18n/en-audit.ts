@@ -1,0 +1,68 @@
+import type { AdminAuditEvent } from '../../../../packages/client/api/admin-client.js';
+
+/** Texts of the audit trail. */
+export const audit = {
+  events: 'Events',
+  none: 'No events yet',
+  purpose:
+    'The audit trail shows who signed up, signed in or was refused, and what administrators did, with their reasons.',
+  firstStep: 'The first sign-in appears here at once. On the command line:',
+  noMatch: 'No event matches the filter',
+  noMatchHint: 'Clear a field, or choose a longer time. Old events are deleted.',
+  at: 'Time',
+  what: 'Event',
+  actor: 'Done by',
+  person: 'Refused person',
+  account: 'Account or person',
+  accountId: 'Account ID',
+  hints: {
+    actor: 'Name of an administrator, or user, system, provider',
+    person: 'How the login or e-mail address begins',
+    accountId: 'From the page of the account',
+  },
+  kind: 'Event',
+  anyKind: 'Any event',
+  since: 'Not before',
+  until: 'Not after',
+  filter: 'Filter',
+  clear: 'Clear',
+  download: 'Download as NDJSON',
+  someone: 'A person',
+  times: (count: number) => `${count} times`,
+  signal: (txn: string) => `transaction ${txn}`,
+};
+
+export const actors = { user: 'Account holder', system: 'The server', provider: 'The provider' };
+
+export const kinds = {
+  'signed-up': 'Signed up',
+  'logged-in': 'Signed in',
+  'login-refused': 'Sign-in refused',
+  'identity-linked': 'Identity connected',
+  'identity-unlinked': 'Identity disconnected',
+  'eligibility-lost': 'Refused by a provider',
+  'eligibility-regained': 'Confirmed again by a provider',
+  'token-revoked': 'Session ended',
+  'all-tokens-revoked': 'All sessions ended',
+  'device-approved': 'Device approved',
+  'device-refused': 'Device refused',
+  'push-token-added': 'Push token added',
+  'push-token-removed': 'Push token removed',
+  'request-answered': 'Request answered',
+  'program-approved': 'Program allowed',
+  'program-ended': 'Access of a program ended',
+  'invitation-created': 'Invitation created',
+  'invitation-used': 'Invitation used',
+  'invitation-revoked': 'Invitation revoked',
+  'signing-keys-rotated': 'Signing keys rotated',
+  'recheck-requested': 'Re-check requested',
+  'directory-deactivated': 'Deactivated by the directory',
+  'directory-activated': 'Activated by the directory',
+  'refusal-ended': 'Refusal ended',
+  'account-disabled': 'Account disabled',
+  'account-enabled': 'Account enabled',
+  'account-deleted': 'Account deleted',
+  'admin-logged-in': 'Administrator signed in',
+  'admin-login-refused': 'Sign-in as administrator refused',
+  'admin-refused': 'Administration call refused',
+} satisfies Record<AdminAuditEvent['kind'], string>;
