@@ -182,8 +182,11 @@ export function serveApiDocument(app: NestFastifyApplication): void {
     customSwaggerUiPath: DOCUMENTATION_FILES,
     customSiteTitle: 'Gatehouse API',
     customCss: DOCUMENTATION_STYLE,
-    // The list of all schemas is closed: each route shows its own.
-    swaggerOptions: { defaultModelsExpandDepth: 0, operationsSorter: 'alpha' },
+    // Closed groups fit one screen, and the address opens one route. Each route shows its own schemas.
+    swaggerOptions: {
+      ...{ docExpansion: 'none', deepLinking: true },
+      ...{ defaultModelsExpandDepth: 0, operationsSorter: 'alpha' },
+    },
   });
 }
 
@@ -239,6 +242,6 @@ const DOCUMENTATION_STYLE = `
   .swagger-ui .topbar { padding: 0 }
   .swagger-ui .info { margin: 1.5rem 0 }
   .swagger-ui .scheme-container { padding: 1rem 0 }
-  .swagger-ui .opblock-tag { flex-wrap: wrap }
-  .swagger-ui .opblock-tag small { flex: 1 1 15rem }
+  .swagger-ui .opblock-tag { flex-wrap: wrap; column-gap: 10px }
+  .swagger-ui .opblock-tag small { flex: 1 1 15rem; padding: 0 }
 `;

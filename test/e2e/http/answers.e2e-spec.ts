@@ -27,6 +27,12 @@ it('describes every route at /docs, with resources of this server only', async (
   expect(policyOf(page)).toContain("script-src 'self'");
 });
 
+it('shows the closed groups of routes at /docs, and opens the route of an address', async () => {
+  const script = await (await get('/docs/swagger-ui-init.js')).text();
+  expect(script).toMatch(/"docExpansion":\s*"none"/);
+  expect(script).toMatch(/"deepLinking":\s*true/);
+});
+
 it('serves the API document of the repository to programs', async () => {
   const kept = new URL('../../../docs/openapi.json', import.meta.url);
   const served: unknown = await (await get('/docs/openapi.json')).json();
