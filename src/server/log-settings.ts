@@ -15,7 +15,7 @@ export function logSettings(
     logger[LOG_LEVEL_OF[severity]](message);
   }
   if (settings.storage.databaseUrl === null) {
-    logger.warn(
+    logger.log(
       `No DATABASE_URL: using the embedded database under ${settings.storage.dataDir}. ` +
         'It is for trying out, for one person and for tests.',
     );
