@@ -72,4 +72,31 @@ describe(IdentityDueRepository, () => {
     await expect(identities.oldestCheck(['github'])).resolves.toBe(NOW - 2 * DAY_MS);
     await expect(identities.oldestCheck([])).resolves.toBeNull();
   });
+
+  it('waits no longer for the next check than it was told, whatever the clock of the replica', async () => {
+    await link('slow', NOW, null);
+    await source.query(
+      `UPDATE "identity" SET "eligibility_next_check_at" = now() WHERE "provider" = 'slow'`,
+    );
+    for (const aheadMs of [0, DAY_MS, -60_000]) {
+      const [leased] = await identities.lease('slow', 1, 60_000, 0);
+      if (leased === undefined) {
+        throw new Error('The identity is not due.');
+      }
+      const now = Date.now() + aheadMs;
+      const record = { ...leased.record, status: 'eligible', checkedAt: now } as const;
+      const result = { facts: null, issuer: null, event: null };
+      await identities.store(
+        leased,
+        { ...result, record: { ...record, nextCheckAt: now + 60_000 } },
+        new Date(now),
+      );
+      const rows = await source.query<{ isSoon: boolean }[]>(
+        `UPDATE "identity" SET "eligibility_next_check_at" = now() WHERE "provider" = 'slow'
+         RETURNING (SELECT "eligibility_next_check_at" <= now() + interval '1 minute'
+           FROM "identity" WHERE "provider" = 'slow') AS "isSoon"`,
+      );
+      expect([aheadMs, rows]).toMatchObject([aheadMs, [[{ isSoon: true }], 1]]);
+    }
+  });
 });

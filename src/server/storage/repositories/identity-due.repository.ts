@@ -147,6 +147,7 @@ export class IdentityDueRepository {
       facts?.login ?? null,
       new Date(identity.dueAt + 1),
       issuer,
+      record.nextCheckAt - now.getTime(),
     ];
     const [stored] =
       event === null
@@ -285,11 +286,14 @@ const KEPT_NAMES = `
   || CASE WHEN $8::jsonb ->> 'oid' IS NULL AND "facts" ->> 'oid' IS NOT NULL
     THEN jsonb_build_object('oid', "facts" -> 'oid') ELSE '{}' END`;
 
+/** The wait counts by the clock of the database, too: that of this replica may be ahead. */
 const STORE = `
   UPDATE "identity" SET "eligibility_status" = $3, "eligibility_reason" = $4,
     "eligibility_checked_at" = $5,
     "eligibility_next_check_at" = CASE
-      WHEN "eligibility_next_check_at" > $10 THEN "eligibility_next_check_at" ELSE $6 END,
+      WHEN "eligibility_next_check_at" > $10 THEN "eligibility_next_check_at"
+      ELSE date_trunc('milliseconds',
+        LEAST($6::timestamptz, now() + $12 * interval '1 millisecond')) END,
     "consecutive_failures" = $7, "facts" = COALESCE($8::jsonb || ${KEPT_NAMES}, "facts"),
     "login" = COALESCE($9, "login"), "issuer" = COALESCE($11::text, "issuer"), "lease_until" = NULL
   WHERE "id" = $1 AND "lease_until" = $2`;
@@ -298,7 +302,7 @@ const STORE_WITH_EVENT = `
   WITH "stored" AS (${STORE} RETURNING "account_id", "provider"),
   "audited" AS (
     INSERT INTO "audit_event" ("at", "kind", "actor", "account_id", "provider", "reason")
-    SELECT $12, $13, $14, "account_id", "provider", $15 FROM "stored"),
+    SELECT $13, $14, $15, "account_id", "provider", $16 FROM "stored"),
   "numbered" AS (
     UPDATE "account" SET "update_seq" = "update_seq" + 1
     FROM "stored" WHERE "account"."id" = "stored"."account_id"
