@@ -73,7 +73,7 @@ describe(IdentityDueRepository, () => {
     await expect(identities.oldestCheck([])).resolves.toBeNull();
   });
 
-  it('waits no longer for the next check than it was told, whatever the clock of the replica', async () => {
+  it('limits the wait for the next check by the clock of the database', async () => {
     await link('slow', NOW, null);
     await source.query(
       `UPDATE "identity" SET "eligibility_next_check_at" = now() WHERE "provider" = 'slow'`,
