@@ -48,6 +48,230 @@ export interface components {
         Success: {
             success: true;
         };
+        ConnectStart: {
+            /** @description To open in the browser, within 10 minutes: absolute, or relative to this address. */
+            url: string;
+        };
+        ConnectCertificate: {
+            /** @description The `code` of the return address. Default: the certificate of this connection. */
+            code?: string;
+            /** @description The secret whose hash the connection began with. */
+            proof?: string;
+        };
+        Client: {
+            /**
+             * @description For a person.
+             * @example Firefox on Linux
+             */
+            name?: string;
+            /** @example web */
+            platform?: string;
+            /** @description Ends the session after this time, if the server would not end it earlier. */
+            sessionSeconds?: number;
+        };
+        LoginClient: {
+            client?: components["schemas"]["Client"];
+        };
+        LoginAnswer: {
+            success: true;
+            /**
+             * @description Bearer token.
+             * @example eyJhbGciOiJFZERTQSJ9.eyJzdWIiOiI1YjZkMDgwMCJ9.c2lnbmF0dXJl
+             */
+            token: string;
+            /** @example 5b6d0800-67cb-4400-8b82-b5408e1ee2fd */
+            accountId: string;
+            /** @description Whether this login made the account. */
+            created: boolean;
+        };
+        Claim: {
+            client?: components["schemas"]["Client"];
+            /** @description The `code` of the return address. */
+            code: string;
+            /** @description The secret whose hash the login began with. */
+            proof?: string;
+        };
+        Challenge: {
+            /**
+             * @description Sign its bytes. base64.
+             * @example 3q2+7wAAAABpfd0A2m9vdGhlciByYW5kb20gYnl0ZXM=
+             */
+            challenge: string;
+            /** @description Unix milliseconds. */
+            expiresAt: number;
+        };
+        DeviceKeyLogin: {
+            client?: components["schemas"]["Client"];
+            /**
+             * @description Raw 32-byte Ed25519 key, base64, standard or url-safe, padded or not.
+             * @example 11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=
+             */
+            publicKey: string;
+            /**
+             * @description What was signed, 1 to 1024 bytes, base64, standard or url-safe, padded or not.
+             * @example 3q2+7wAAAABpfd0A2m9vdGhlciByYW5kb20gYnl0ZXM=
+             */
+            challenge: string;
+            /**
+             * @description 64-byte Ed25519 signature of the challenge's bytes, base64, standard or url-safe, padded or not.
+             * @example 5VZDAMNgrHKQhuzMgG6CioSHfx645dl02HPgZSJJAVVfuIIVkKM7rMYeOXAc+bRr0lv18FlbviRlUUFDjnoQCw==
+             */
+            signature: string;
+            /** @description Default true. false: a key without an account is answered `not-found`, and does not sign up. */
+            create?: boolean;
+            /**
+             * @description An invitation code, in any case, with dashes or without. Read where invitations are on and the key has no account.
+             * @example TV2K-ABJ3-TV2K-ABJ3-TV59
+             */
+            invitation?: string | null;
+        };
+        RequestDevice: {
+            client?: components["schemas"]["Client"];
+            /**
+             * @description The version of adding a device.
+             * @enum {number}
+             */
+            v: 2;
+            /**
+             * @description The new device's raw 32-byte X25519 key, base64, standard or url-safe, padded or not.
+             * @example 11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=
+             */
+            publicKey: string;
+            /**
+             * @description SHA-256 of a secret `proof` that the device keeps, in hex.
+             * @example 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
+             */
+            proofHash: string;
+        };
+        DeviceRequest: {
+            /**
+             * @description The version of adding a device.
+             * @enum {number}
+             */
+            v: 2;
+            /** @description The origins of this server, as in challenges. Refuse a list without your own. */
+            origins: string[];
+            id: string;
+            /**
+             * @description For the user to type on another device: `XXXX-XXXX`.
+             * @example WDJB-MJHT
+             */
+            userCode: string;
+            /** @description Unix milliseconds. */
+            expiresAt: number;
+            /** @description The interval between two requests for the token. */
+            intervalSeconds: number;
+        };
+        WaitingDevice: {
+            /**
+             * @description The version of adding a device.
+             * @enum {number}
+             */
+            v: 2;
+            /** @description The origins of this server, as in challenges. Refuse a list without your own. */
+            origins: string[];
+            id: string;
+            /**
+             * @description Raw 32-byte X25519 key, unpadded base64url.
+             * @example 11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=
+             */
+            publicKey: string;
+            /** @description Sent by the device, not verified. */
+            client: components["schemas"]["SessionClient"];
+            /**
+             * @description The address of the device.
+             * @example 192.0.2.7
+             */
+            address: string;
+            /** @description Unix milliseconds. */
+            createdAt: number;
+        };
+        ApproveDevice: {
+            /** @description The account, sealed to the device (RFC 9180), `enc || ct`: up to 1 KiB in unpadded base64url. */
+            sealed: string;
+        };
+        ClaimDevice: {
+            client?: components["schemas"]["Client"];
+            /** @description The secret whose hash the device sent first. */
+            proof: string;
+        };
+        DeviceToken: {
+            state: "pending" | "approved" | "refused";
+            /**
+             * @description Bearer token. With `approved`, once.
+             * @example eyJhbGciOiJFZERTQSJ9.eyJzdWIiOiI1YjZkMDgwMCJ9.c2lnbmF0dXJl
+             */
+            token?: string;
+            /**
+             * @description With `approved`.
+             * @example 5b6d0800-67cb-4400-8b82-b5408e1ee2fd
+             */
+            accountId?: string;
+            /** @description With `approved`: the account that the approving device sealed. */
+            sealed?: string;
+        };
+        StartAnswer: {
+            /** @description To open in the browser. */
+            url: string;
+        };
+        ConnectFinalize: {
+            /** @description The `pending` of the return address. */
+            pending: string;
+        };
+        KeySet: {
+            keys: {
+                [key: string]: unknown;
+            }[];
+        };
+        Finalize: {
+            client?: components["schemas"]["Client"];
+            /**
+             * @description Raw 32-byte Ed25519 key, base64, standard or url-safe, padded or not.
+             * @example 11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=
+             */
+            publicKey: string;
+            /**
+             * @description What was signed, 1 to 1024 bytes, base64, standard or url-safe, padded or not.
+             * @example 3q2+7wAAAABpfd0A2m9vdGhlciByYW5kb20gYnl0ZXM=
+             */
+            challenge: string;
+            /**
+             * @description 64-byte Ed25519 signature of the challenge's bytes, base64, standard or url-safe, padded or not.
+             * @example 5VZDAMNgrHKQhuzMgG6CioSHfx645dl02HPgZSJJAVVfuIIVkKM7rMYeOXAc+bRr0lv18FlbviRlUUFDjnoQCw==
+             */
+            signature: string;
+            /** @description Default true. false: a key without an account is answered `not-found`, and does not sign up. */
+            create?: boolean;
+            /**
+             * @description An invitation code, in any case, with dashes or without. Read where invitations are on and the key has no account.
+             * @example TV2K-ABJ3-TV2K-ABJ3-TV59
+             */
+            invitation?: string | null;
+            /** @description The `pending` of the return address. */
+            pending: string;
+            /** @description The secret whose hash the login began with. */
+            proof?: string;
+        };
+        FinalizeKeyless: {
+            client?: components["schemas"]["Client"];
+            /** @description The `pending` of the return address. */
+            pending: string;
+            /** @description The secret whose hash the login began with. */
+            proof: string;
+        };
+        PendingProof: {
+            /** @description The `pending` of the return address. */
+            pending: string;
+            /** @description The secret whose hash the login began with. */
+            proof: string;
+        };
+        PendingIdentity: {
+            /**
+             * @description The person's login name at the provider; null if the provider names none.
+             * @example ada
+             */
+            login: string | null;
+        };
         Eligibility: {
             status: "unknown" | "eligible" | "ineligible";
             reason: string | null;
@@ -371,230 +595,6 @@ export interface components {
                 [key: string]: string;
             };
         };
-        ConnectStart: {
-            /** @description To open in the browser, within 10 minutes: absolute, or relative to this address. */
-            url: string;
-        };
-        ConnectCertificate: {
-            /** @description The `code` of the return address. Default: the certificate of this connection. */
-            code?: string;
-            /** @description The secret whose hash the connection began with. */
-            proof?: string;
-        };
-        Client: {
-            /**
-             * @description For a person.
-             * @example Firefox on Linux
-             */
-            name?: string;
-            /** @example web */
-            platform?: string;
-            /** @description Ends the session after this time, if the server would not end it earlier. */
-            sessionSeconds?: number;
-        };
-        LoginClient: {
-            client?: components["schemas"]["Client"];
-        };
-        LoginAnswer: {
-            success: true;
-            /**
-             * @description Bearer token.
-             * @example eyJhbGciOiJFZERTQSJ9.eyJzdWIiOiI1YjZkMDgwMCJ9.c2lnbmF0dXJl
-             */
-            token: string;
-            /** @example 5b6d0800-67cb-4400-8b82-b5408e1ee2fd */
-            accountId: string;
-            /** @description Whether this login made the account. */
-            created: boolean;
-        };
-        Claim: {
-            client?: components["schemas"]["Client"];
-            /** @description The `code` of the return address. */
-            code: string;
-            /** @description The secret whose hash the login began with. */
-            proof?: string;
-        };
-        Challenge: {
-            /**
-             * @description Sign its bytes. base64.
-             * @example 3q2+7wAAAABpfd0A2m9vdGhlciByYW5kb20gYnl0ZXM=
-             */
-            challenge: string;
-            /** @description Unix milliseconds. */
-            expiresAt: number;
-        };
-        DeviceKeyLogin: {
-            client?: components["schemas"]["Client"];
-            /**
-             * @description Raw 32-byte Ed25519 key, base64, standard or url-safe, padded or not.
-             * @example 11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=
-             */
-            publicKey: string;
-            /**
-             * @description What was signed, 1 to 1024 bytes, base64, standard or url-safe, padded or not.
-             * @example 3q2+7wAAAABpfd0A2m9vdGhlciByYW5kb20gYnl0ZXM=
-             */
-            challenge: string;
-            /**
-             * @description 64-byte Ed25519 signature of the challenge's bytes, base64, standard or url-safe, padded or not.
-             * @example 5VZDAMNgrHKQhuzMgG6CioSHfx645dl02HPgZSJJAVVfuIIVkKM7rMYeOXAc+bRr0lv18FlbviRlUUFDjnoQCw==
-             */
-            signature: string;
-            /** @description Default true. false: a key without an account is answered `not-found`, and does not sign up. */
-            create?: boolean;
-            /**
-             * @description An invitation code, in any case, with dashes or without. Read where invitations are on and the key has no account.
-             * @example TV2K-ABJ3-TV2K-ABJ3-TV59
-             */
-            invitation?: string | null;
-        };
-        RequestDevice: {
-            client?: components["schemas"]["Client"];
-            /**
-             * @description The version of adding a device.
-             * @enum {number}
-             */
-            v: 2;
-            /**
-             * @description The new device's raw 32-byte X25519 key, base64, standard or url-safe, padded or not.
-             * @example 11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=
-             */
-            publicKey: string;
-            /**
-             * @description SHA-256 of a secret `proof` that the device keeps, in hex.
-             * @example 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
-             */
-            proofHash: string;
-        };
-        DeviceRequest: {
-            /**
-             * @description The version of adding a device.
-             * @enum {number}
-             */
-            v: 2;
-            /** @description The origins of this server, as in challenges. Refuse a list without your own. */
-            origins: string[];
-            id: string;
-            /**
-             * @description For the user to type on another device: `XXXX-XXXX`.
-             * @example WDJB-MJHT
-             */
-            userCode: string;
-            /** @description Unix milliseconds. */
-            expiresAt: number;
-            /** @description The interval between two requests for the token. */
-            intervalSeconds: number;
-        };
-        WaitingDevice: {
-            /**
-             * @description The version of adding a device.
-             * @enum {number}
-             */
-            v: 2;
-            /** @description The origins of this server, as in challenges. Refuse a list without your own. */
-            origins: string[];
-            id: string;
-            /**
-             * @description Raw 32-byte X25519 key, unpadded base64url.
-             * @example 11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=
-             */
-            publicKey: string;
-            /** @description Sent by the device, not verified. */
-            client: components["schemas"]["SessionClient"];
-            /**
-             * @description The address of the device.
-             * @example 192.0.2.7
-             */
-            address: string;
-            /** @description Unix milliseconds. */
-            createdAt: number;
-        };
-        ApproveDevice: {
-            /** @description The account, sealed to the device (RFC 9180), `enc || ct`: up to 1 KiB in unpadded base64url. */
-            sealed: string;
-        };
-        ClaimDevice: {
-            client?: components["schemas"]["Client"];
-            /** @description The secret whose hash the device sent first. */
-            proof: string;
-        };
-        DeviceToken: {
-            state: "pending" | "approved" | "refused";
-            /**
-             * @description Bearer token. With `approved`, once.
-             * @example eyJhbGciOiJFZERTQSJ9.eyJzdWIiOiI1YjZkMDgwMCJ9.c2lnbmF0dXJl
-             */
-            token?: string;
-            /**
-             * @description With `approved`.
-             * @example 5b6d0800-67cb-4400-8b82-b5408e1ee2fd
-             */
-            accountId?: string;
-            /** @description With `approved`: the account that the approving device sealed. */
-            sealed?: string;
-        };
-        StartAnswer: {
-            /** @description To open in the browser. */
-            url: string;
-        };
-        ConnectFinalize: {
-            /** @description The `pending` of the return address. */
-            pending: string;
-        };
-        KeySet: {
-            keys: {
-                [key: string]: unknown;
-            }[];
-        };
-        Finalize: {
-            client?: components["schemas"]["Client"];
-            /**
-             * @description Raw 32-byte Ed25519 key, base64, standard or url-safe, padded or not.
-             * @example 11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=
-             */
-            publicKey: string;
-            /**
-             * @description What was signed, 1 to 1024 bytes, base64, standard or url-safe, padded or not.
-             * @example 3q2+7wAAAABpfd0A2m9vdGhlciByYW5kb20gYnl0ZXM=
-             */
-            challenge: string;
-            /**
-             * @description 64-byte Ed25519 signature of the challenge's bytes, base64, standard or url-safe, padded or not.
-             * @example 5VZDAMNgrHKQhuzMgG6CioSHfx645dl02HPgZSJJAVVfuIIVkKM7rMYeOXAc+bRr0lv18FlbviRlUUFDjnoQCw==
-             */
-            signature: string;
-            /** @description Default true. false: a key without an account is answered `not-found`, and does not sign up. */
-            create?: boolean;
-            /**
-             * @description An invitation code, in any case, with dashes or without. Read where invitations are on and the key has no account.
-             * @example TV2K-ABJ3-TV2K-ABJ3-TV59
-             */
-            invitation?: string | null;
-            /** @description The `pending` of the return address. */
-            pending: string;
-            /** @description The secret whose hash the login began with. */
-            proof?: string;
-        };
-        FinalizeKeyless: {
-            client?: components["schemas"]["Client"];
-            /** @description The `pending` of the return address. */
-            pending: string;
-            /** @description The secret whose hash the login began with. */
-            proof: string;
-        };
-        PendingProof: {
-            /** @description The `pending` of the return address. */
-            pending: string;
-            /** @description The secret whose hash the login began with. */
-            proof: string;
-        };
-        PendingIdentity: {
-            /**
-             * @description The person's login name at the provider; null if the provider names none.
-             * @example ada
-             */
-            login: string | null;
-        };
         /**
          * @description For programs.
          * @enum {string}
@@ -621,150 +621,6 @@ export interface components {
             /** @description Ends every session of the account. */
             "POST /v1/auth/logout-everywhere": {
                 answer: components["schemas"]["Success"];
-            };
-            /** @description A provider reports that a session ended (OpenID Connect Back-Channel Logout 1.0). */
-            "POST /v1/auth/backchannel-logout/{provider}": {
-                answer: unknown;
-            };
-            /** @description GitHub reports that a user may have left an organisation, a team or the app. */
-            "POST /v1/auth/providers/github/webhook": {
-                body: Record<string, never>;
-                answer: components["schemas"]["Success"];
-            };
-            /** @description A provider pushes a security event (OpenID Shared Signals Framework 1.0, RFC 8935). */
-            "POST /v1/signals/{provider}": {
-                answer: unknown;
-            };
-            /** @description A provider ends all sessions of a person (Global Token Revocation, universal logout). */
-            "POST /v1/signals/{provider}/global-token-revocation": {
-                body: {
-                    /** @description Subject identifier (RFC 9493) of the format email, iss_sub or opaque. */
-                    sub_id: {
-                        format: "email" | "iss_sub" | "opaque";
-                    };
-                };
-                answer: unknown;
-            };
-            /** @description The sign-ins and features that this server offers right now. */
-            "GET /v1/features": {
-                answer: {
-                    [key: string]: unknown;
-                };
-            };
-            /** @description The account and its identities. */
-            "GET /v1/account/profile": {
-                answer: components["schemas"]["AccountProfile"];
-            };
-            /** @description Deletes the account with everything it stores, and revokes its tokens. */
-            "DELETE /v1/account": {
-                answer: components["schemas"]["Success"];
-            };
-            /** @description The settings of an end-to-end encrypted account. */
-            "GET /v1/account/settings": {
-                answer: components["schemas"]["Settings"];
-            };
-            /** @description Writes the settings if their version is still `expectedVersion`; otherwise returns what is stored. */
-            "POST /v1/account/settings": {
-                body: components["schemas"]["WriteSettings"];
-                answer: components["schemas"]["SettingsWritten"];
-            };
-            /** @description The settings of any account. */
-            "GET /v2/account/settings": {
-                answer: components["schemas"]["SettingsV2"];
-            };
-            /** @description Writes the settings if their version is still `expectedVersion`; otherwise returns what is stored. */
-            "POST /v2/account/settings": {
-                body: components["schemas"]["WriteSettingsV2"];
-                answer: components["schemas"]["SettingsV2Written"];
-            };
-            /** @description Credentials of connected services. */
-            "GET /v1/account/credentials": {
-                answer: components["schemas"]["CredentialList"];
-            };
-            /** @description The credentials of one service. */
-            "GET /v1/account/credentials/{service}": {
-                answer: components["schemas"]["Credential"];
-            };
-            /** @description Stores the credentials of a service and replaces earlier ones. */
-            "PUT /v1/account/credentials/{service}": {
-                body: components["schemas"]["PutCredential"];
-                answer: components["schemas"]["Success"];
-            };
-            /** @description Removes the credentials of a service, known or not. */
-            "DELETE /v1/account/credentials/{service}": {
-                answer: components["schemas"]["Success"];
-            };
-            /** @description How this account's content is encrypted. */
-            "GET /v1/account/encryption": {
-                answer: components["schemas"]["Encryption"];
-            };
-            /** @description Changes the encryption mode, while nothing is stored. */
-            "PATCH /v1/account/encryption": {
-                body: components["schemas"]["ChangeEncryption"];
-                answer: components["schemas"]["Encryption"];
-            };
-            /** @description Changes the encryption mode and all stored content in one transaction. */
-            "POST /v1/account/encryption/migrate": {
-                body: components["schemas"]["MigrateEncryption"];
-                answer: components["schemas"]["Migrated"];
-            };
-            /** @description The account's saved tokens, newest first. */
-            "GET /v1/push-tokens": {
-                answer: components["schemas"]["PushTokenList"];
-            };
-            /** @description Saves a token; saved again, what is given is updated and the rest stays. */
-            "POST /v1/push-tokens": {
-                body: components["schemas"]["SavePushToken"];
-                answer: components["schemas"]["Success"];
-            };
-            /** @description Removes a token, known or not. */
-            "DELETE /v1/push-tokens/{token}": {
-                answer: components["schemas"]["Success"];
-            };
-            /** @description Asks the person: stores a request that another device of the account answers. */
-            "POST /v1/requests": {
-                body: components["schemas"]["NewRequest"];
-                answer: components["schemas"]["Request"];
-            };
-            /** @description The open requests of the account, without their content. */
-            "GET /v1/requests": {
-                answer: components["schemas"]["RequestList"];
-            };
-            /** @description One request with its answers. With `waitSeconds`, waits for one. */
-            "GET /v1/requests/{id}": {
-                query: {
-                    /** @description Waits for an answer, for the end of the request, or for this long. The content is left out then. */
-                    waitSeconds?: number;
-                };
-                answer: components["schemas"]["AnsweredRequest"];
-            };
-            /** @description Closes a request with the answer that was taken, or withdraws it. */
-            "DELETE /v1/requests/{id}": {
-                query: {
-                    /**
-                     * Format: uuid
-                     * @description The session whose answer was taken. Without it, the request is withdrawn.
-                     */
-                    answeredBy?: string;
-                };
-                answer: components["schemas"]["AnsweredRequest"];
-            };
-            /** @description Answers a request. The first answer of each session counts, of at most five. */
-            "POST /v1/requests/{id}/answer": {
-                body: components["schemas"]["NewAnswer"];
-                answer: components["schemas"]["Success"];
-            };
-            /** @description Rejects an answer that does not verify, so that there is room for another one. */
-            "DELETE /v1/requests/{id}/answers/{sessionId}": {
-                answer: components["schemas"]["Success"];
-            };
-            /** @description The process answers. */
-            "GET /livez": {
-                answer: components["schemas"]["Liveness"];
-            };
-            /** @description Whether this process should get requests, per dependency. */
-            "GET /readyz": {
-                answer: components["schemas"]["Readiness"];
             };
             /** @description Begins connecting a certificate in a browser: the address that requests it. */
             "GET /v1/connect/certificate/start": {
@@ -919,6 +775,150 @@ export interface components {
             /** @description Drops a pending login, existing or not. */
             "DELETE /v1/auth/external/{provider}/pending/{pending}": {
                 answer: components["schemas"]["Success"];
+            };
+            /** @description A provider reports that a session ended (OpenID Connect Back-Channel Logout 1.0). */
+            "POST /v1/auth/backchannel-logout/{provider}": {
+                answer: unknown;
+            };
+            /** @description GitHub reports that a user may have left an organisation, a team or the app. */
+            "POST /v1/auth/providers/github/webhook": {
+                body: Record<string, never>;
+                answer: components["schemas"]["Success"];
+            };
+            /** @description A provider pushes a security event (OpenID Shared Signals Framework 1.0, RFC 8935). */
+            "POST /v1/signals/{provider}": {
+                answer: unknown;
+            };
+            /** @description A provider ends all sessions of a person (Global Token Revocation, universal logout). */
+            "POST /v1/signals/{provider}/global-token-revocation": {
+                body: {
+                    /** @description Subject identifier (RFC 9493) of the format email, iss_sub or opaque. */
+                    sub_id: {
+                        format: "email" | "iss_sub" | "opaque";
+                    };
+                };
+                answer: unknown;
+            };
+            /** @description The sign-ins and features that this server offers right now. */
+            "GET /v1/features": {
+                answer: {
+                    [key: string]: unknown;
+                };
+            };
+            /** @description The account and its identities. */
+            "GET /v1/account/profile": {
+                answer: components["schemas"]["AccountProfile"];
+            };
+            /** @description Deletes the account with everything it stores, and revokes its tokens. */
+            "DELETE /v1/account": {
+                answer: components["schemas"]["Success"];
+            };
+            /** @description The settings of an end-to-end encrypted account. */
+            "GET /v1/account/settings": {
+                answer: components["schemas"]["Settings"];
+            };
+            /** @description Writes the settings if their version is still `expectedVersion`; otherwise returns what is stored. */
+            "POST /v1/account/settings": {
+                body: components["schemas"]["WriteSettings"];
+                answer: components["schemas"]["SettingsWritten"];
+            };
+            /** @description The settings of any account. */
+            "GET /v2/account/settings": {
+                answer: components["schemas"]["SettingsV2"];
+            };
+            /** @description Writes the settings if their version is still `expectedVersion`; otherwise returns what is stored. */
+            "POST /v2/account/settings": {
+                body: components["schemas"]["WriteSettingsV2"];
+                answer: components["schemas"]["SettingsV2Written"];
+            };
+            /** @description Credentials of connected services. */
+            "GET /v1/account/credentials": {
+                answer: components["schemas"]["CredentialList"];
+            };
+            /** @description The credentials of one service. */
+            "GET /v1/account/credentials/{service}": {
+                answer: components["schemas"]["Credential"];
+            };
+            /** @description Stores the credentials of a service and replaces earlier ones. */
+            "PUT /v1/account/credentials/{service}": {
+                body: components["schemas"]["PutCredential"];
+                answer: components["schemas"]["Success"];
+            };
+            /** @description Removes the credentials of a service, known or not. */
+            "DELETE /v1/account/credentials/{service}": {
+                answer: components["schemas"]["Success"];
+            };
+            /** @description How this account's content is encrypted. */
+            "GET /v1/account/encryption": {
+                answer: components["schemas"]["Encryption"];
+            };
+            /** @description Changes the encryption mode, while nothing is stored. */
+            "PATCH /v1/account/encryption": {
+                body: components["schemas"]["ChangeEncryption"];
+                answer: components["schemas"]["Encryption"];
+            };
+            /** @description Changes the encryption mode and all stored content in one transaction. */
+            "POST /v1/account/encryption/migrate": {
+                body: components["schemas"]["MigrateEncryption"];
+                answer: components["schemas"]["Migrated"];
+            };
+            /** @description The account's saved tokens, newest first. */
+            "GET /v1/push-tokens": {
+                answer: components["schemas"]["PushTokenList"];
+            };
+            /** @description Saves a token; saved again, what is given is updated and the rest stays. */
+            "POST /v1/push-tokens": {
+                body: components["schemas"]["SavePushToken"];
+                answer: components["schemas"]["Success"];
+            };
+            /** @description Removes a token, known or not. */
+            "DELETE /v1/push-tokens/{token}": {
+                answer: components["schemas"]["Success"];
+            };
+            /** @description Asks the person: stores a request that another device of the account answers. */
+            "POST /v1/requests": {
+                body: components["schemas"]["NewRequest"];
+                answer: components["schemas"]["Request"];
+            };
+            /** @description The open requests of the account, without their content. */
+            "GET /v1/requests": {
+                answer: components["schemas"]["RequestList"];
+            };
+            /** @description One request with its answers. With `waitSeconds`, waits for one. */
+            "GET /v1/requests/{id}": {
+                query: {
+                    /** @description Waits for an answer, for the end of the request, or for this long. The content is left out then. */
+                    waitSeconds?: number;
+                };
+                answer: components["schemas"]["AnsweredRequest"];
+            };
+            /** @description Closes a request with the answer that was taken, or withdraws it. */
+            "DELETE /v1/requests/{id}": {
+                query: {
+                    /**
+                     * Format: uuid
+                     * @description The session whose answer was taken. Without it, the request is withdrawn.
+                     */
+                    answeredBy?: string;
+                };
+                answer: components["schemas"]["AnsweredRequest"];
+            };
+            /** @description Answers a request. The first answer of each session counts, of at most five. */
+            "POST /v1/requests/{id}/answer": {
+                body: components["schemas"]["NewAnswer"];
+                answer: components["schemas"]["Success"];
+            };
+            /** @description Rejects an answer that does not verify, so that there is room for another one. */
+            "DELETE /v1/requests/{id}/answers/{sessionId}": {
+                answer: components["schemas"]["Success"];
+            };
+            /** @description The process answers. */
+            "GET /livez": {
+                answer: components["schemas"]["Liveness"];
+            };
+            /** @description Whether this process should get requests, per dependency. */
+            "GET /readyz": {
+                answer: components["schemas"]["Readiness"];
             };
         };
     };
