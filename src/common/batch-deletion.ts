@@ -18,9 +18,12 @@ export class BatchDeletion implements BeforeApplicationShutdown {
   /** Starts a run, or joins the running one. Never rejects. */
   @Interval(EVERY_MS)
   async run(): Promise<void> {
-    this.running ??= logUnlessUnavailable(this.logger, () => this.runOnce()).finally(
-      () => (this.running = null),
-    );
+    this.running ??= logUnlessUnavailable(this.logger, async () => {
+      let isMore = true;
+      while (isMore && !this.isStopping) {
+        isMore = await this.deleteBatch();
+      }
+    }).finally(() => (this.running = null));
     await this.running;
   }
 
@@ -28,12 +31,5 @@ export class BatchDeletion implements BeforeApplicationShutdown {
   async beforeApplicationShutdown(): Promise<void> {
     this.isStopping = true;
     await this.running;
-  }
-
-  private async runOnce(): Promise<void> {
-    let isMore = true;
-    while (isMore && !this.isStopping) {
-      isMore = await this.deleteBatch();
-    }
   }
 }

@@ -57,10 +57,10 @@ export const ACTOR = [
   "who; kept in the audit trail (default: this system's user)",
 ] as const satisfies OptionSpec;
 
-/** @throws CliError (usage) for a blank text of {@link REASON} */
 /** As the administration API accepts it. */
 const REASON_TEXT = /^[^\p{Cc}]{1,200}$/u;
 
+/** @throws CliError (usage) for a blank text of {@link REASON} */
 export function reasonIn({ reason = '' }: { readonly reason?: string }): string {
   if (reason.trim() === '') {
     throw usageError('--reason must say why: it is kept in the audit trail.');

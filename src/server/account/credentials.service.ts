@@ -7,7 +7,7 @@ import {
   type AccountCredential,
 } from '../storage/repositories/account-credentials.repository.js';
 import { AccountSettingsRepository } from '../storage/repositories/account-settings.repository.js';
-import { DatabaseService, type Transaction } from '../storage/database.service.js';
+import { DatabaseService } from '../storage/database.service.js';
 import { nextUpdateSeq } from '../storage/account-row.js';
 import { LiveConnectionsService } from '../updates/live-connections.service.js';
 import { ContentRulesService } from './content-rules.service.js';
@@ -42,7 +42,13 @@ export class CredentialsService {
     const seq = await this.database.transaction(async (tx) => {
       const owner = await this.owners.lockOwner(tx, accountId);
       this.rules.checkKind(owner.mode, content);
-      await this.checkLimits(tx, accountId, service, content);
+      this.rules.checkSize(content);
+      const { count, bytes } = await this.credentials.useBeside(tx, accountId, service);
+      if (count >= MAX_CREDENTIALS) {
+        const message = `An account has credentials of at most ${MAX_CREDENTIALS} services.`;
+        throw invalidRequest('service', message);
+      }
+      this.rules.checkSize(content, bytes);
       await this.credentials.put(tx, accountId, service, content, new Date(this.clock.now()));
       return nextUpdateSeq(tx, accountId);
     });
@@ -53,21 +59,6 @@ export class CredentialsService {
   async remove(accountId: string, service: string): Promise<void> {
     checkName(service);
     this.announce(accountId, await this.credentials.remove(accountId, service));
-  }
-
-  private async checkLimits(
-    tx: Transaction,
-    accountId: string,
-    service: string,
-    content: Content,
-  ): Promise<void> {
-    this.rules.checkSize(content);
-    const { count, bytes } = await this.credentials.useBeside(tx, accountId, service);
-    if (count >= MAX_CREDENTIALS) {
-      const message = `An account has credentials of at most ${MAX_CREDENTIALS} services.`;
-      throw invalidRequest('service', message);
-    }
-    this.rules.checkSize(content, bytes);
   }
 
   /** Announced as a change of the settings, because clients read both together. */

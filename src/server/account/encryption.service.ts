@@ -84,15 +84,19 @@ export class EncryptionService {
         return { current: stored };
       }
       checkComplete(request, stored, written);
-      return this.replaceAll(tx, accountId, request, now);
+      const changed = await this.changeMode(tx, accountId, request.toMode, now);
+      for (const { service, content } of request.credentials) {
+        await this.credentials.put(tx, accountId, service, content, new Date(now));
+      }
+      return { changed, ...(await this.owners.replace(tx, accountId, request.settings)) };
     });
-    if ('current' in outcome) {
+    if (outcome.current !== undefined) {
       const { content: currentContent, version: currentVersion } = outcome.current;
       return { success: false, error: 'version-mismatch', currentVersion, currentContent };
     }
-    const { changed, settingsSeq, settingsVersion } = outcome;
+    const { changed, seq, version: settingsVersion } = outcome;
     this.announceMode(accountId, changed);
-    this.updates.publish(accountId, settingsSeq, { t: 'account-settings-changed' });
+    this.updates.publish(accountId, seq, { t: 'account-settings-changed' });
     return { success: true, mode: request.toMode, settingsVersion, updatedAt: now };
   }
 
@@ -104,20 +108,6 @@ export class EncryptionService {
     if (settings !== null) {
       this.rules.checkSize(settings);
     }
-  }
-
-  private async replaceAll(
-    tx: Transaction,
-    accountId: string,
-    { toMode, settings, credentials }: MigrateEncryptionDto,
-    now: number,
-  ) {
-    const changed = await this.changeMode(tx, accountId, toMode, now);
-    for (const { service, content } of credentials) {
-      await this.credentials.put(tx, accountId, service, content, new Date(now));
-    }
-    const { version, seq } = await this.owners.replace(tx, accountId, settings);
-    return { changed, settingsSeq: seq, settingsVersion: version };
   }
 
   /** No client opens a request of the other mode. */

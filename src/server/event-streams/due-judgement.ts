@@ -73,7 +73,12 @@ export abstract class DueJudgement implements OnModuleInit, BeforeApplicationShu
   private judgeOnce(): Promise<void> {
     return logUnlessUnavailable(this.logger, async () => {
       await this.compareRules();
-      await this.judgeDue();
+      const resourceServers = this.backends.map(({ id }) => id);
+      let judged = BATCH;
+      while (judged === BATCH && !this.isStopping) {
+        const now = new Date(this.clock.now());
+        judged = await this.judgeBatch({ now, limit: BATCH, resourceServers });
+      }
     });
   }
 
@@ -91,14 +96,5 @@ export abstract class DueJudgement implements OnModuleInit, BeforeApplicationShu
       }
     }
     this.compareAgainAt = this.clock.elapsed() + COMPARE_EVERY_MS;
-  }
-
-  private async judgeDue(): Promise<void> {
-    const resourceServers = this.backends.map(({ id }) => id);
-    let judged = BATCH;
-    while (judged === BATCH && !this.isStopping) {
-      const now = new Date(this.clock.now());
-      judged = await this.judgeBatch({ now, limit: BATCH, resourceServers });
-    }
   }
 }

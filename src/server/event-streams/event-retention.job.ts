@@ -22,13 +22,11 @@ export class EventRetentionJob extends BatchDeletion implements OnModuleInit {
   }
 
   onModuleInit(): void {
-    this.storage.beforeReady(() => this.adopt());
-  }
-
-  private adopt(): Promise<void> {
-    return logUnlessUnavailable(this.logger, async () => {
-      await this.events.adopt();
-      void this.run();
-    });
+    this.storage.beforeReady(() =>
+      logUnlessUnavailable(this.logger, async () => {
+        await this.events.adopt();
+        void this.run();
+      }),
+    );
   }
 }

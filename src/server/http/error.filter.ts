@@ -33,12 +33,7 @@ export class ErrorFilter implements ExceptionFilter {
 
   catch(error: unknown, host: ArgumentsHost): void {
     const refusal = toAppError(error);
-    this.log(refusal, error, host.switchToHttp().getRequest<FastifyRequest>());
-    const { id } = host.switchToHttp().getRequest<FastifyRequest>();
-    sendError(host.switchToHttp().getResponse<FastifyReply>(), refusal, id);
-  }
-
-  private log(refusal: AppError, error: unknown, request: FastifyRequest): void {
+    const request = host.switchToHttp().getRequest<FastifyRequest>();
     const { level, status } = ERRORS[refusal.code];
     const facts = {
       requestId: request.id,
@@ -54,6 +49,7 @@ export class ErrorFilter implements ExceptionFilter {
     } else {
       this.logger.debug({ msg: 'request refused', ...facts });
     }
+    sendError(host.switchToHttp().getResponse<FastifyReply>(), refusal, request.id);
   }
 }
 

@@ -67,7 +67,8 @@ export class AuthorizationService {
         if (!isKnown || !(error instanceof AppError)) {
           throw error;
         }
-        return this.refusalAt(redirectUri, parameters, error);
+        const answer = { error: oauthErrorOf(error.code) };
+        return answerAddress(redirectUri, this.issuer, parameters.state ?? null, answer);
       });
     } catch (error) {
       if (error instanceof AppError) {
@@ -130,13 +131,5 @@ export class AuthorizationService {
     const id = this.runtime.random.secret();
     await this.flows.add('program-request', id, request, new Date(expiresAt));
     return `${this.issuer}${PAGE}#${id}`;
-  }
-
-  private refusalAt(
-    redirectUri: string,
-    { state = null }: { readonly state?: string | null },
-    { code }: AppError,
-  ): string {
-    return answerAddress(redirectUri, this.issuer, state, { error: oauthErrorOf(code) });
   }
 }

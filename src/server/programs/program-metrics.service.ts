@@ -46,7 +46,9 @@ export class ProgramMetricsService implements OnModuleInit {
   onModuleInit(): void {
     WATCHED_STEPS.forEach((step) => this.consents.inc({ step }, 0));
     WATCHED_CAUSES.forEach((cause) => this.ended.inc({ cause }, 0));
-    this.events.on('program-ended', (event) => this.countEnd(event));
+    this.events.on('program-ended', ({ actor, reason }) =>
+      this.ended.inc({ cause: causeOf(actor, reason) }),
+    );
     this.metrics.observeEach(
       'gatehouse_program_grants',
       'Grants of programs that count now, by resource server and kind (code, file).',
@@ -77,10 +79,6 @@ export class ProgramMetricsService implements OnModuleInit {
       this.tokens.inc({ grant, outcome, reason });
       throw error;
     }
-  }
-
-  private countEnd({ actor, reason }: AuditEvent): void {
-    this.ended.inc({ cause: causeOf(actor, reason) });
   }
 }
 

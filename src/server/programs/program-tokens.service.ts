@@ -196,7 +196,10 @@ export class ProgramTokensService {
     if (!isOf || !isSealedBy(refreshKey, presented)) {
       throw new AppError('invalid-grant');
     }
-    const state = stateOf(grant, presented.generation, now);
+    const { generation, supersededAt, codeUsedAt } = grant;
+    const before = { generation, supersededAt: supersededAt.map((at) => at.getTime()) };
+    const usedAt = codeUsedAt?.getTime() ?? 0;
+    const state = nextState(presented.generation, before, usedAt, now.getTime());
     if (state === null) {
       return null;
     }
@@ -281,15 +284,6 @@ function useOf(
 ): GrantUse {
   const supersededAt = state.supersededAt.map((at) => new Date(at));
   return { judgement, address, generation: state.generation, supersededAt };
-}
-
-function stateOf(
-  { generation, supersededAt, codeUsedAt }: AskedGrant,
-  presented: number,
-  now: Date,
-): ReturnType<typeof nextState> {
-  const state = { generation, supersededAt: supersededAt.map((at) => at.getTime()) };
-  return nextState(presented, state, codeUsedAt?.getTime() ?? 0, now.getTime());
 }
 
 /**

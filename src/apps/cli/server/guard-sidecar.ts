@@ -6,7 +6,7 @@ import { scopesIn } from '../../../core/policy/admission/scopes.js';
 import { AccessRefused } from '../../../packages/guard/access-refused.js';
 import { bearerOf } from '../../../packages/guard/adapters/credentials.js';
 import { answerRefusal } from '../../../packages/guard/adapters/express.js';
-import type { Ended, Guard } from '../../../packages/guard/guard.js';
+import type { Guard } from '../../../packages/guard/guard.js';
 
 const LOOPBACK = /^(localhost|127\.0\.0\.1)(:\d+)?$/i;
 /** A reader that is silent for longer than this lost its connection. */
@@ -23,7 +23,9 @@ export class GuardSidecar {
 
   private constructor(private readonly guard: Guard) {
     this.server = createServer((request, response) => void this.answer(request, response));
-    this.stopWatching = guard.watch((ended) => this.report(ended));
+    this.stopWatching = guard.watch((ended) =>
+      this.write(`event: ended\ndata: ${JSON.stringify(ended)}\n\n`),
+    );
     this.heartbeat = setInterval(() => this.write(':\n\n'), HEARTBEAT_MS);
   }
 
@@ -104,10 +106,6 @@ export class GuardSidecar {
     response.write(':\n\n');
     this.readers.add(response);
     response.once('close', () => this.readers.delete(response));
-  }
-
-  private report(ended: Ended): void {
-    this.write(`event: ended\ndata: ${JSON.stringify(ended)}\n\n`);
   }
 
   private write(text: string): void {

@@ -147,13 +147,9 @@ export const PUSH_TARGET = targetKeyOf('push');
 export const RECEIPT_TARGET = targetKeyOf('receipt');
 export const EVENTS_TARGET = targetKeyOf('events');
 
-export function expiryOf(entry: SpoolEntry): number {
-  return entry.kind === 'delivery' ? entry.delivery.expiresAt : entry.expiresAt;
-}
-
 export function spoolNameOf(entry: SpoolEntry, dueAt: number): SpoolName {
-  const target = laneFor(entry);
-  return { key: keyOf(entry.id), target, dueAt, expiresAt: expiryOf(entry), claim: null };
+  const { expiresAt } = entry.kind === 'delivery' ? entry.delivery : entry;
+  return { key: keyOf(entry.id), target: laneFor(entry), dueAt, expiresAt, claim: null };
 }
 
 function laneFor(entry: SpoolEntry): string {

@@ -50,22 +50,10 @@ export async function passkeySupport(): Promise<PasskeySupport> {
 }
 
 /**
- * Creates a passkey, and encrypts the key with its secret. Rejects with {@link PasskeyProblem}.
- *
- * @param name of the passkey, for the password manager
- */
-export async function sealWithPasskey(
-  key: DeviceKey,
-  accountId: string,
-  name: string,
-): Promise<KeptKey> {
-  return { accountId, ...(await sealBytesWithPasskey(key.bytes, accountId, name)) };
-}
-
-/**
- * As {@link sealWithPasskey}, for the bytes of any key.
+ * Creates a passkey, and encrypts the bytes of a key with its secret. Rejects with {@link PasskeyProblem}.
  *
  * @param context of the bytes: they open with the same one only
+ * @param name of the passkey, for the password manager
  */
 export async function sealBytesWithPasskey(
   bytes: Uint8Array<ArrayBuffer>,
@@ -76,7 +64,12 @@ export async function sealBytesWithPasskey(
   const created = await createPasskey(salt, name);
   const credentialId = base64UrlOf(new Uint8Array(created.rawId));
   try {
-    const secret = await firstSecretOf(created, salt);
+    // Security keys compute the secret only for a passkey that exists (CTAP 2.1, hmac-secret).
+    const { prf } = created.getClientExtensionResults();
+    if (prf?.enabled !== true) {
+      throw new PasskeyProblem('unsuitable');
+    }
+    const secret = prf.results?.first ?? (await secretOf(created.rawId, salt));
     const iv = randomBytes(IV_BYTES);
     const algorithm = { name: 'AES-GCM', iv, additionalData: bytesOfText(context) };
     const wrapping = await wrappingKey(secret, 'encrypt');
@@ -87,18 +80,6 @@ export async function sealBytesWithPasskey(
     discardPasskey(credentialId);
     throw error;
   }
-}
-
-/** Security keys compute the secret only for a passkey that exists (CTAP 2.1, hmac-secret). */
-function firstSecretOf(
-  created: PublicKeyCredential,
-  salt: Uint8Array<ArrayBuffer>,
-): BufferSource | Promise<BufferSource> {
-  const { prf } = created.getClientExtensionResults();
-  if (prf?.enabled !== true) {
-    throw new PasskeyProblem('unsuitable');
-  }
-  return prf.results?.first ?? secretOf(created.rawId, salt);
 }
 
 /** Asks for the passkey. Rejects with {@link PasskeyProblem}. */

@@ -215,20 +215,13 @@ export class GatehouseClient {
   /** Signs the server's challenge, or one of the client's own where the caller allows it. */
   private async signLogin(key: DeviceKey): Promise<SignedLogin> {
     const { allowClientChallenge = false } = this.options;
-    return key.signLogin(await this.challengeOrNone(), this.serverUrl, allowClientChallenge);
-  }
-
-  /** null = the server does not have the route. */
-  private async challengeOrNone(): Promise<string | null> {
-    try {
-      const { challenge } = await this.challenge();
-      return challenge;
-    } catch (error) {
-      if (isMissing(error)) {
-        return null;
+    const answer = await this.challenge().catch((error: unknown) => {
+      if (!isMissing(error)) {
+        throw error;
       }
-      throw error;
-    }
+      return { challenge: null };
+    });
+    return key.signLogin(answer.challenge, this.serverUrl, allowClientChallenge);
   }
 
   /** Where an older server is allowed, its answer may be `{success, token}` alone. */

@@ -2,7 +2,6 @@ import {
   isInTime,
   type AnswerChoice,
   type AnswerTime,
-  type RequestAnswer,
 } from '../../../core/protocol/request-answer.js';
 import type { AccountRequests, OpenedRequest, SealRefusal } from './account-requests.js';
 
@@ -63,7 +62,8 @@ export async function judgeAnswers(
       denial ??= { choice: 'deny', isSigned: false, session, sessionName, decidedAt: null };
       continue;
     }
-    const answer = await verified(requests, asked, one.sealed);
+    const answer =
+      requests === null ? 'not-authentic' : await requests.openAnswer(asked, one.sealed);
     if (typeof answer !== 'string') {
       const { choice, decidedAt } = answer;
       return { decision: { choice, isSigned: true, session, sessionName, decidedAt }, refused };
@@ -71,12 +71,4 @@ export async function judgeAnswers(
     refused.push({ session, reason: answer });
   }
   return { decision: denial, refused };
-}
-
-async function verified(
-  requests: AccountRequests | null,
-  asked: OpenedRequest,
-  sealed: string,
-): Promise<RequestAnswer | SealRefusal> {
-  return requests === null ? 'not-authentic' : requests.openAnswer(asked, sealed);
 }

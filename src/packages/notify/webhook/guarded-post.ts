@@ -75,7 +75,7 @@ export class GuardedPost {
         : new EnvHttpProxyAgent({ ...limits, ...throughProxy(timeoutMs, ca) });
   }
 
-  /** Rejects with {@link DestinationRefused}, or with the error of the connection. */
+  /** Rejects with {@link DestinationRefused}, {@link ExchangeTimeout} or the error of the connection. */
   async send(request: PostRequest): Promise<WebhookAnswer> {
     // A socket performs no look-up for an address, and a proxy performs its own.
     const url = new URL(request.url);
@@ -83,10 +83,13 @@ export class GuardedPost {
       throw new DestinationRefused();
     }
     const timeoutMs = Math.min(this.timeoutMs, request.timeoutMs ?? Infinity);
-    return exchange(this.agent, url, request, {
-      timeoutMs,
-      maxAnswerBytes: MAX_ANSWER_BYTES,
-      readsBody: request.readsBody === true,
+    const { headers, body, method = 'POST', readsBody = false } = request;
+    const path = `${url.pathname}${url.search}`;
+    // A stream and a signal for each attempt would cost more than the rest.
+    return new Promise((resolve, reject) => {
+      const limits = { timeoutMs, maxAnswerBytes: MAX_ANSWER_BYTES, readsBody };
+      const handler = new HeadHandler(resolve, reject, limits);
+      this.agent.dispatch({ origin: url.origin, path, method, headers, body }, handler);
     });
   }
 
@@ -111,25 +114,6 @@ interface ExchangeLimits {
 export class ExchangeTimeout extends Error {
   override readonly name = 'ExchangeTimeout';
   readonly code = 'ETIMEDOUT';
-}
-
-/**
- * Uses the dispatcher directly, because a stream and a signal for each attempt would cost more than
- * the rest.
- *
- * @throws ExchangeTimeout, and any error of the dispatcher
- */
-function exchange(
-  dispatcher: Dispatcher,
-  { origin, pathname, search }: URL,
-  { headers, body, method = 'POST' }: PostRequest,
-  limits: ExchangeLimits,
-): Promise<WebhookAnswer> {
-  return new Promise((resolve, reject) => {
-    const handler = new HeadHandler(resolve, reject, limits);
-    const path = `${pathname}${search}`;
-    dispatcher.dispatch({ origin, path, method, headers, body }, handler);
-  });
 }
 
 class HeadHandler implements Dispatcher.DispatchHandler {

@@ -57,7 +57,13 @@ export class SecurityEventsService {
     const tokens = this.tokensOf(provider);
     const { transmitter, audience, riskEvents } = tokens.settings;
     const stream = await this.streams.find({ provider, transmitter });
-    const received = await this.verify(tokens, token, stream?.audiences ?? [audience]);
+    if (token.length > MAX_TOKEN_LENGTH) {
+      throw new SetError('invalid_request', 'The event is too large.');
+    }
+    const verified = tokens.verify(token, stream?.audiences ?? [audience]);
+    const received = await verified.catch((error: unknown) => {
+      throw error instanceof UpstreamError ? unavailableBecause(error) : error;
+    });
     const { kind, effect } = knownEvent(received.event) ?? { kind: 'unsupported', effect: 'none' };
     const news = stream && this.streams.read(stream, kind, received);
     const applied = effect === 'risk' && riskEvents === 'end-sessions' ? 'sign-out' : effect;
@@ -74,21 +80,6 @@ export class SecurityEventsService {
 
   private tokensOf(provider: string): SecurityEventTokens {
     return orRefuse(this.providers.signalTokens(provider).securityEvents, 'not-found');
-  }
-
-  private async verify(
-    tokens: SecurityEventTokens,
-    token: string,
-    audiences: readonly string[],
-  ): Promise<ReceivedSet> {
-    if (token.length > MAX_TOKEN_LENGTH) {
-      throw new SetError('invalid_request', 'The event is too large.');
-    }
-    try {
-      return await tokens.verify(token, audiences);
-    } catch (error) {
-      throw error instanceof UpstreamError ? unavailableBecause(error) : error;
-    }
   }
 
   private apply(

@@ -4,7 +4,7 @@ import type { Membership } from '../../../core/policy/eligibility/eligibility.js
 import { readJson, UpstreamError } from '../http/upstream-http.js';
 import { ORGANIZATION, type GitHubApi, type GitHubUser } from './github-api.js';
 import type { GitHubOrganizations, NamedMembership } from './github-organizations.js';
-import type { GitHubAppTokens, InstallationToken } from './github-tokens.js';
+import type { GitHubAppTokens } from './github-tokens.js';
 
 interface GitHubMember extends GitHubUser {
   /** The user's own token; null when memberships are read by a GitHub App. */
@@ -24,6 +24,11 @@ const UNKNOWN: OrgMembership = { membership: 'unknown', name: '', token: '' };
 
 /** Scopes of an OAuth token that show memberships. */
 const ORG_SCOPES = ['read:org', 'write:org', 'admin:org'];
+
+function seesOrgs({ headers }: Response): boolean {
+  const scopes = (headers.get('x-oauth-scopes') ?? '').split(/\s*,\s*/);
+  return scopes.some((scope) => ORG_SCOPES.includes(scope));
+}
 
 const MEMBERSHIP = v.object({
   state: v.fallback(v.nullable(v.picklist(['active', 'pending'])), null),
@@ -88,39 +93,19 @@ export class GitHubMemberships {
     if (token === undefined) {
       return UNKNOWN;
     }
-    const ask = (name: string): Promise<NamedMembership> =>
-      app === null
-        ? this.byUser(name, token, member, signal)
-        : this.byApp(name, org, app, member, signal);
+    const ask = async (name: string): Promise<NamedMembership> => {
+      const path =
+        app === null
+          ? ['user', 'memberships', 'orgs', name]
+          : ['orgs', name, 'memberships', member.login];
+      const response = await this.api.call(path, app?.token ?? token, { signal });
+      if (app !== null && response.status === 401) {
+        this.appTokens?.forget(org);
+      }
+      return membershipIn(response, member, app === null ? seesOrgs(response) : app.readsMembers);
+    };
     const found = await this.organizations.membership(org, token, ask, signal);
     return found === null ? { ...UNKNOWN, isMissing: true } : { ...found, token };
-  }
-
-  private async byUser(
-    name: string,
-    token: string,
-    member: GitHubMember,
-    signal: AbortSignal | undefined,
-  ): Promise<NamedMembership> {
-    const response = await this.api.call(['user', 'memberships', 'orgs', name], token, { signal });
-    const scopes = (response.headers.get('x-oauth-scopes') ?? '').split(/\s*,\s*/);
-    const seesOrgs = scopes.some((scope) => ORG_SCOPES.includes(scope));
-    return membershipIn(response, member, seesOrgs);
-  }
-
-  private async byApp(
-    name: string,
-    org: string,
-    { token, readsMembers }: InstallationToken,
-    member: GitHubMember,
-    signal: AbortSignal | undefined,
-  ): Promise<NamedMembership> {
-    const path = ['orgs', name, 'memberships', member.login];
-    const response = await this.api.call(path, token, { signal });
-    if (response.status === 401) {
-      this.appTokens?.forget(org);
-    }
-    return membershipIn(response, member, readsMembers);
   }
 
   /** Members of child teams count. The token of a member shows their own secret teams. */

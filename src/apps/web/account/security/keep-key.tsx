@@ -4,7 +4,7 @@ import { Icon } from '../../ui/icon.js';
 import { done, NoticeLine, useNotedAction } from '../../ui/notice.js';
 import { Section } from '../../ui/section.js';
 import { recentKey, useRecentKey } from '../key-memory.js';
-import { passkeySupport, sealWithPasskey, type PasskeySupport } from '../passkey.js';
+import { passkeySupport, sealBytesWithPasskey, type PasskeySupport } from '../passkey.js';
 import { keptKeyOf, saveKeptKey } from '../tab-state.js';
 import type { SectionProps } from '../use-account.js';
 import { forgetKeyInAllTabs } from './forgotten-key.js';
@@ -27,7 +27,8 @@ export function KeepKey({ session: { accountId }, endSession, onForgotten }: Kee
     run(async () => {
       const key = recentKey(accountId);
       if (key !== null) {
-        saveKeptKey(await sealWithPasskey(key, accountId, keep.passkey(accountId.slice(0, 8))));
+        const name = keep.passkey(accountId.slice(0, 8));
+        saveKeptKey({ accountId, ...(await sealBytesWithPasskey(key.bytes, accountId, name)) });
         setKept(keptKeyOf(accountId) !== null);
         show(done(() => keepMessages.done));
       }
