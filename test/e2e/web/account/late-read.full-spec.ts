@@ -1,4 +1,4 @@
-import type { Response } from 'playwright-core';
+import type { Request } from 'playwright-core';
 import { inChromium, useChromium } from '../../../fixtures/programs/browser-fixture.js';
 import { startServer } from '../../../fixtures/programs/server-fixture.js';
 import { call } from '../../../helpers/client.js';
@@ -9,8 +9,8 @@ const server = await startServer();
 afterAll(() => server.stop());
 const visit = useChromium();
 
-const isRead = (one: Response): boolean =>
-  one.url().endsWith('/v2/account/settings') && one.request().method() === 'GET';
+const isRead = (one: Request): boolean =>
+  one.url().endsWith('/v2/account/settings') && one.method() === 'GET';
 
 inChromium('the settings on the account page', () => {
   it('shows a change where a read that began before it is answered later', async () => {
@@ -41,9 +41,9 @@ inChromium('the settings on the account page', () => {
     await waitFor('the read', () => Promise.resolve(reads === 1));
     await control.click();
     await waitFor('the change', async () => !(await control.isChecked()));
-    const answered = page.waitForResponse(isRead);
+    const answered = page.waitForEvent('requestfinished', isRead);
     answer();
-    await (await answered).finished();
+    await answered;
     await page.evaluate('new Promise((done) => setTimeout(() => requestAnimationFrame(done)))');
     expect(await control.isChecked()).toBe(false);
   });
