@@ -245,7 +245,8 @@ inChromium('the console for administrators', () => {
     await page.locator('h2:focus', { hasText: 'Try a change' }).waitFor();
     const places = `['h2:focus', '.topbar'].map((one) =>
       document.querySelector(one).getBoundingClientRect())`;
-    const [heading, bar] = await page.evaluate<[DOMRect, DOMRect]>(places);
+    type Place = { readonly top: number; readonly bottom: number };
+    const [heading, bar] = await page.evaluate<[Place, Place]>(places);
     expect(heading.top).toBeGreaterThanOrEqual(Math.max(bar.bottom, 0));
     expect(heading.top).toBeLessThan(600);
     const variables = page.getByLabel('Changed variables');
