@@ -55,7 +55,7 @@ inChromium('the account page that the Back button shows again', () => {
 });
 
 inChromium('the account page in a browser that opens its last tabs again', () => {
-  it('has its session again, as the sign-in says', async () => {
+  it('has its session again, because of which the sign-in asks to sign out', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'gatehouse-restored-'));
     await mkdir(join(directory, 'Default'));
     const preferences = { session: { restore_on_startup: 1 } };
@@ -63,7 +63,7 @@ inChromium('the account page in a browser that opens its last tabs again', () =>
     const server = await startServer();
     const first = await startProfile(directory, {}, ['about:blank']);
     const visitor = await visitIn(first, `${server.url}/app/`);
-    await sees(visitor, 'a closed tab can be opened again');
+    await sees(visitor, 'Elsewhere, sign out when you leave');
     await createAccount(visitor);
     await first.close();
     const second = await startProfile(directory, {}, ['about:blank']);
