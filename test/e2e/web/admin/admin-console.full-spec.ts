@@ -238,7 +238,7 @@ inChromium('the console for administrators', () => {
     await openSection(visitor, 'Policy');
     const { page } = visitor;
     const topic = page.locator('.topic', { hasText: 'New accounts' });
-    expect(await topic.getByRole('listitem').count()).toBeGreaterThan(0);
+    await topic.getByRole('listitem').first().waitFor();
     await page.setViewportSize({ width: 360, height: 740 });
     await page.getByRole('button', { name: 'Try a change' }).focus();
     await page.keyboard.press('Enter');
