@@ -184,8 +184,10 @@ export function serveApiDocument(app: NestFastifyApplication): void {
     customCss: DOCUMENTATION_STYLE,
     // Closed groups fit one screen, and the address opens one route. Each route shows its own schemas.
     swaggerOptions: {
-      ...{ docExpansion: 'none', deepLinking: true },
-      ...{ defaultModelsExpandDepth: 0, operationsSorter: 'alpha' },
+      docExpansion: 'none',
+      deepLinking: true,
+      defaultModelsExpandDepth: 0,
+      operationsSorter: 'alpha',
     },
   });
 }
