@@ -38,13 +38,11 @@ export class AuthenticationGuard implements CanActivate {
   }
 
   /**
-   * Authenticates a request once: callers with a large body before it is read.
+   * Authenticates a request: one with a large body before it is read, and again once it has arrived,
+   * because access may have ended meanwhile.
    * @throws AppError (or rejects with it) as the service, and `rate-limited`
    */
   authenticate(request: AuthenticatedRequest): boolean | Promise<boolean> {
-    if (request.access !== undefined) {
-      return true;
-    }
     const caller = this.auth.authenticate(bearerTokenFrom(request.headers.authorization));
     return caller instanceof Promise
       ? caller.then((known) => this.attach(request, known))
@@ -59,8 +57,9 @@ export class AuthenticationGuard implements CanActivate {
   }
 
   private attach(request: AuthenticatedRequest, access: Access): boolean | Promise<boolean> {
+    const isFirst = request.access === undefined;
     request.access = access;
-    return this.limits.isLimited('perAccount')
+    return isFirst && this.limits.isLimited('perAccount')
       ? this.limits.countCaller(access).then(() => true)
       : true;
   }
