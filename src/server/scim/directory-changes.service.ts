@@ -8,9 +8,11 @@ import type { DirectoryRules } from '../../core/policy/eligibility/provider-rule
 import type { Transaction } from '../storage/database.service.js';
 import { insertAuditEvents } from '../storage/repositories/audit.repository.js';
 import { DirectoryLinkRepository } from '../storage/repositories/directory/directory-link.repository.js';
-import type {
-  PersonChange,
-  PersonMatch,
+import {
+  isNameMatch,
+  isOfOtherId,
+  type PersonChange,
+  type PersonMatch,
 } from '../storage/repositories/directory/directory-names.js';
 import type { DirectoryPerson } from '../storage/repositories/directory/directory-person.repository.js';
 import {
@@ -66,8 +68,8 @@ export class DirectoryChangesService {
    * `withdrawn` = another person that the directory no longer names
    */
   async apply(tx: Transaction, rules: DirectoryRules, change: DatedChange): Promise<AppliedChange> {
-    const withdrawn = await this.withdrawFormer(tx, rules, change);
     const found = await this.links.match(tx, rules.match, change);
+    const withdrawn = await this.withdrawFormer(tx, rules, change, found);
     const { isKnown } = found;
     const { before, after, now } = change;
     const isAllowed = after?.isActive === true;
@@ -135,14 +137,15 @@ export class DirectoryChangesService {
     this.changes.announce({ accountId, seq: null, event }, closes, provider);
   }
 
-  /** A person without an identity was named by an id that the directory has now changed. */
+  /** The subject that the entry named is not the one that it admits now. */
   private async withdrawFormer(
     tx: Transaction,
     { match, required }: DirectoryRules,
     { before, after, now }: DatedChange,
+    { admitted }: PersonMatch,
   ): Promise<Withdrawal | null> {
-    const former = before?.subject === null && match === 'externalId' ? before.externalId : null;
-    if (before === null || after === null || former === null || former === after.externalId) {
+    const former = formerOf(match, { before, after });
+    if (before === null || after === null || former === null || former === admitted) {
       return null;
     }
     const of = { provider: before.provider, subject: former };
@@ -155,6 +158,21 @@ export class DirectoryChangesService {
     await insertAuditEvents(tx, [event], now);
     return { provider: of.provider, accountId, event };
   }
+}
+
+/**
+ * Returns the subject of an id that the directory has now changed: that of the match or, without one, the id itself. null =
+ * none, also for a person who is refused with the change.
+ */
+function formerOf(match: DirectoryRules['match'], { before, after }: PersonChange): string | null {
+  if (before === null || after === null || isNameMatch(match)) {
+    return null;
+  }
+  if (before.subject !== null) {
+    return after.isActive && isOfOtherId({ before, after }) ? before.subject : null;
+  }
+  const isChanged = match === 'externalId' && before.externalId !== after.externalId;
+  return isChanged ? before.externalId : null;
 }
 
 async function unmatched(

@@ -115,6 +115,23 @@ describe('deprovisioning by SCIM', () => {
     await fixture.until('401', async () => (await fixture.statusOf(one, person)) === 401);
   });
 
+  it('readmits no leaver whose entry lost its id before it was given to another person', async () => {
+    const leaver = await fixture.keylessLogin(one);
+    const id = await scim.add(one, { userName: randomUUID(), externalId: leaver.sub });
+    const end = [{ op: 'replace', value: { externalId: null, active: false } }];
+    expect((await scim.patch(one, id, end)).status).toBe(200);
+    await fixture.until('401', async () => (await fixture.statusOf(one, leaver)) === 401);
+
+    const sub = randomUUID();
+    const given = [{ op: 'replace', value: { externalId: sub, active: true } }];
+    expect((await scim.patch(one, id, given)).status).toBe(200);
+    await expect(fixture.keylessLogin(one, leaver.sub)).rejects.toThrow();
+    const successor = await fixture.keylessLogin(one, sub);
+    expect((await scim.patch(one, id, INACTIVE)).status).toBe(200);
+    await fixture.until('401', async () => (await fixture.statusOf(one, successor)) === 401);
+    await expect(fixture.keylessLogin(one, sub)).rejects.toThrow();
+  });
+
   it('has one effect for 50 deactivations of one person at once', async () => {
     const person = await fixture.keylessLogin(one);
     const id = await scim.add(one, { userName: randomUUID(), externalId: person.sub });
@@ -216,6 +233,17 @@ describe('a required directory', () => {
       expect(await fixture.statusOf(server, person)).toBe(200);
     },
   );
+
+  it('ends the access of a person whose entry it gives to another one', async () => {
+    const former = randomUUID();
+    const id = await scim.add(server, { userName: randomUUID(), externalId: former });
+    const person = await fixture.keylessLogin(server, former);
+    const given = randomUUID();
+    const changed = [{ op: 'replace', value: { externalId: given } }];
+    expect((await scim.patch(server, id, changed)).status).toBe(200);
+    expect(await fixture.statusOf(server, await fixture.keylessLogin(server, given))).toBe(200);
+    expect(await fixture.statusOf(server, person)).toBe(403);
+  });
 
   it('admits no one after the directory was emptied', async () => {
     const people = await scim.send(server, 'GET', '/Users?count=100');

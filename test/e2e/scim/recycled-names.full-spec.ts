@@ -175,11 +175,14 @@ describe.each(['userName', 'email'] as const)('people of a directory matched by 
     expect(await fixture.statusOf(server, person)).toBe(401);
   });
 
-  it('readmits no leaver when the directory gives the entry to another person', async () => {
+  it.each<[string, readonly Json[]]>([
+    ['with another id', []],
+    ['after it removed the id', [{ op: 'remove', path: 'externalId' }]],
+  ])('readmits no leaver whose entry it gives to another person %s', async (_how, before) => {
     const name = newName();
     const leaver = await logIn(name);
     const id = await add(name, { externalId: randomUUID() });
-    await patch(id, INACTIVE);
+    await patch(id, [...INACTIVE, ...before]);
     await patch(id, [{ op: 'replace', value: { externalId: randomUUID(), active: true } }]);
     expect(await loginStatus(name, leaver.sub)).toBe(403);
     const namesake = await logIn(name);

@@ -68,10 +68,14 @@ export function bears(match: NameMatch, alias: string, name: string): string {
     : `"${alias}"."email_values" @> ARRAY[${name}]`;
 }
 
-/** True if the directory gave the entry to another person, or corrected the id: it does not say which. */
+/**
+ * True if the directory gave the entry to another person, or corrected the id: it does not say which. The id of a person
+ * who was matched may have been removed in between.
+ */
 export function isOfOtherId({ before, after }: PersonChange): boolean {
   const [former, id] = [before?.externalId ?? null, after?.externalId ?? null];
-  return former !== null && id !== null && former !== id;
+  const isMatched = before !== null && (before.subject !== null || before.subjects.length > 0);
+  return id !== null && former !== id && (former !== null || isMatched);
 }
 
 export function lockNames(
