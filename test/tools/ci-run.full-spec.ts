@@ -7,7 +7,7 @@ const ROOT = join(import.meta.dirname, '../..');
 const IMAGE = /^ARG NODE_VERSION=(.+)$/m.exec(
   readFileSync(join(ROOT, 'docker/Dockerfile'), 'utf8'),
 )?.[1];
-const OWN = '20.19.0';
+const OWN = '20.20.0';
 /** The programs that a run would install. */
 const INSTALLED = [
   ...[

@@ -3,8 +3,8 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 
 const ROOT = join(import.meta.dirname, '../..');
-/** TypeORM names these releases of 22 and 24; npm warns of it on earlier ones. */
-const RELEASES = ['20.19.0', '22.13.0', '24.11.0', '26.0.0'];
+/** The oldest that package.json allows. */
+const RELEASES = ['20.20.0', '22.16.0', '24.11.0', '26.0.0'];
 const FOLDERS = ['', 'bench', 'proof', 'proof/mutants', 'test', 'tools', 'tools/site'];
 
 const { satisfies } = createRequire(import.meta.url)('semver') as {
