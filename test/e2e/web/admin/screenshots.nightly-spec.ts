@@ -285,28 +285,6 @@ inChromium('every page of the console', () => {
     await screenshots.check(visitor, 'invitations-none-de');
   });
 
-  it('hides a finding in this browser until its content changes', async () => {
-    visitor = await openConsole(visit, url, tokens.reader);
-    const { page } = visitor;
-    const shown = page.locator('.findings li');
-    await shown.first().waitFor();
-    const before = await shown.count();
-    const name = /^Dismiss: /;
-    await page.getByRole('button', { name }).first().click();
-    await sees(visitor, '1 finding is hidden in this browser.');
-    expect(await shown.count()).toBe(before - 1);
-    await page.reload();
-    await sees(visitor, '1 finding is hidden in this browser.');
-    await page.route('**/admin/v1/policy', async (route) => {
-      const answer = (await (await route.fetch()).json()) as { findings: { params: object }[] };
-      const findings = answer.findings.map((one) => ({ ...one, params: { changed: true } }));
-      await route.fulfill({ json: { ...answer, findings } });
-    });
-    await page.reload();
-    await shown.first().waitFor();
-    expect(await shown.count()).toBe(before);
-  });
-
   it('requests nothing while it is hidden, and marks old data', async () => {
     // The clock applies to everything that its context shows, now and later.
     visitor = await visit(url, { reducedMotion: 'reduce' });

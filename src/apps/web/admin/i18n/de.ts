@@ -54,6 +54,7 @@ export const de: Texts = {
         ? '1 Befund ist in diesem Browser ausgeblendet.'
         : `${count} Befunde sind in diesem Browser ausgeblendet.`,
     show: 'Alle zeigen',
+    more: (count) => (count === 1 ? '1 weiterer Befund' : `${count} weitere Befunde`),
   },
 
   overview: {

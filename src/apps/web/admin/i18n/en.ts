@@ -58,6 +58,7 @@ export const en = {
         ? '1 finding is hidden in this browser.'
         : `${count} findings are hidden in this browser.`,
     show: 'Show all',
+    more: (count: number) => (count === 1 ? '1 more finding' : `${count} more findings`),
   },
 
   overview: {

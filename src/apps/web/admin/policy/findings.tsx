@@ -16,22 +16,36 @@ export function Findings({ findings }: FindingsProps) {
   return findings.length === 0 ? <None /> : <List findings={findings} />;
 }
 
-/** Findings that this browser can hide, except errors: users are locked out, or a rule fails. */
+/** More findings, unless they are errors, would leave no room for the numbers below them. */
+const MAX_SHOWN = 3;
+
+/**
+ * The first findings, with only their headlines. Errors are whole and stay, because users are
+ * locked out, or a rule fails. This browser can hide the others.
+ */
 export function DismissibleFindings({ findings }: FindingsProps) {
   const { has, dismiss, restore } = useDismissed();
   const list = useRef<HTMLDivElement>(null);
   const shown = findings.filter((one) => one.severity === 'error' || !has(contentOf(one)));
   const hidden = findings.length - shown.length;
+  const errors = shown.filter(({ severity }) => severity === 'error');
+  const first = shown.slice(0, Math.max(MAX_SHOWN, errors.length));
+  const others = shown.slice(first.length);
   // The pressed button disappears with its finding.
   const then = (act: () => void) => {
     act();
     list.current?.focus();
   };
+  const hide = (finding: Finding) => then(() => dismiss(contentOf(finding)));
   return (
     <div ref={list} tabIndex={-1} class="dismissible">
       {findings.length === 0 && <None />}
-      {shown.length > 0 && (
-        <List findings={shown} dismiss={(one) => then(() => dismiss(contentOf(one)))} />
+      {first.length > 0 && <List findings={first} dismiss={hide} />}
+      {others.length > 0 && (
+        <details>
+          <summary>{texts.findings.more(others.length)}</summary>
+          <List findings={others} dismiss={hide} />
+        </details>
       )}
       {hidden > 0 && (
         <p class="row quiet">
@@ -63,29 +77,65 @@ interface ListProps extends FindingsProps {
 }
 
 function List({ findings, dismiss }: ListProps) {
-  const messageOf = useMessages();
   return (
     <ul class="findings">
       {findings.map((finding) => (
         <li key={`${finding.code} ${finding.message}`}>
-          <span class={`badge ${TONES[finding.severity]}`}>{texts.findings[finding.severity]}</span>
-          <div>
-            <span>{messageOf(finding)}</span>
-            <code class="hint">{finding.code}</code>
-          </div>
-          {dismiss !== undefined && finding.severity !== 'error' && (
-            <button
-              type="button"
-              class="small"
-              aria-label={texts.findings.dismissNamed(finding.code)}
-              onClick={() => dismiss(finding)}
-            >
-              {texts.findings.dismiss}
-            </button>
+          {dismiss === undefined || finding.severity === 'error' ? (
+            <Whole finding={finding} />
+          ) : (
+            <Folded finding={finding} dismiss={() => dismiss(finding)} />
           )}
         </li>
       ))}
     </ul>
+  );
+}
+
+interface FindingProps {
+  readonly finding: Finding;
+}
+
+function Severity({ finding: { severity } }: FindingProps) {
+  return <span class={`badge ${TONES[severity]}`}>{texts.findings[severity]}</span>;
+}
+
+function Whole({ finding }: FindingProps) {
+  const messageOf = useMessages();
+  return (
+    <>
+      <Severity finding={finding} />
+      <div>
+        <span>{messageOf(finding)}</span>
+        <code class="hint">{finding.code}</code>
+      </div>
+    </>
+  );
+}
+
+/** A finding states a fact before the first colon, and what follows from it after that. */
+function Folded({ finding, dismiss }: FindingProps & { readonly dismiss: () => void }) {
+  const messageOf = useMessages();
+  const [fact = '', ...rest] = messageOf(finding).split(': ');
+  return (
+    <details class="whole">
+      <summary>
+        <Severity finding={finding} />
+        <span>{fact}</span>
+      </summary>
+      {rest.length > 0 && <p class="consequence">{rest.join(': ')}</p>}
+      <p class="row">
+        <code class="hint">{finding.code}</code>
+        <button
+          type="button"
+          class="small"
+          aria-label={texts.findings.dismissNamed(finding.code)}
+          onClick={dismiss}
+        >
+          {texts.findings.dismiss}
+        </button>
+      </p>
+    </details>
   );
 }
 
