@@ -2,11 +2,12 @@ import type { Server as HttpsServer, ServerOptions } from 'node:https';
 import { Server as TlsServer } from 'node:tls';
 import {
   fastify,
+  type FastifyError,
   type FastifyHttpsOptions,
   type FastifyInstance,
   type FastifyServerOptions,
 } from 'fastify';
-import { AppError } from '../../common/errors.js';
+import { AppError, invalidRequest } from '../../common/errors.js';
 import { endConnection, releaseEndedConnections } from '../network/ended-connections.js';
 import { boundHandshakes, HANDSHAKE_TIMEOUT_MS } from '../network/pending-handshakes.js';
 import { readForwardedAddresses, trustOf } from '../network/trusted-proxies.js';
@@ -43,13 +44,15 @@ export function createListener(
     requestTimeout: requestTimeoutMs,
     trustProxy: isTrusted,
     genReqId: ({ headers }) => requestIdFrom(headers['x-request-id']),
-    frameworkErrors: (error, { id }, reply) => sendError(reply, toAppError(error), id),
+    frameworkErrors: (error, { id }, reply) => sendError(reply, addressError(error), id),
     clientErrorHandler: ({ code }, socket) => endConnection(socket, rawRefusal(code)),
     ...more,
   };
   const limits = {
     headersTimeout: HEADERS_TIMEOUT_MS,
     connectionsCheckingInterval: CONNECTION_CHECK_MS,
+    // Node's own refusal has no body; requireOneHost refuses instead.
+    requireHostHeader: false,
   };
   const https = { ...limits, ...tls, handshakeTimeout: HANDSHAKE_TIMEOUT_MS };
   const server = (
@@ -70,6 +73,13 @@ export function createListener(
   boundUnreadAnswers(server);
   readForwardedAddresses(server, isTrusted);
   return server;
+}
+
+/** Fastify refuses an address that it cannot decode before it looks for a route. */
+function addressError(error: FastifyError): AppError {
+  return error.code === 'FST_ERR_BAD_URL'
+    ? invalidRequest('', 'Percent-encode the address as UTF-8.')
+    : toAppError(error);
 }
 
 type Headers = Readonly<Record<string, string>>;

@@ -67,26 +67,27 @@ export const LargeBody = (bodyLimitBytes?: number): MethodDecorator =>
 
 /** Call it before the routes are added. */
 export function applyRequestRules(server: FastifyInstance): void {
-  refuseSecondHost(server);
+  requireOneHost(server);
   refuseHeadWhereGetChanges(server);
   acceptJsonOnly(server);
   applyBodyRules(server);
 }
 
 /** Proxies and servers could disagree on which of two hosts counts (RFC 9112, 3.2). */
-function refuseSecondHost(server: FastifyInstance): void {
+function requireOneHost(server: FastifyInstance): void {
   server.addHook('onRequest', ({ raw }, _reply, done) => {
-    done(hasSecondHost(raw) ? invalidRequest('host', SECOND_HOST) : undefined);
+    done(hasOneHost(raw) ? undefined : invalidRequest('host', ONE_HOST));
   });
 }
 
-export const SECOND_HOST = 'Send one Host header.';
+export const ONE_HOST = 'Send one Host header.';
 
-/** Node keeps the first of several. */
-export function hasSecondHost({ rawHeaders }: IncomingMessage): boolean {
+/** Node keeps the first of several. HTTP/1.0 needs none. */
+export function hasOneHost({ rawHeaders, httpVersion }: IncomingMessage): boolean {
   const isHost = (text: string, at: number): boolean =>
     at % 2 === 0 && text.length === 4 && text.toLowerCase() === 'host';
-  return rawHeaders.findIndex(isHost) !== rawHeaders.findLastIndex(isHost);
+  const first = rawHeaders.findIndex(isHost);
+  return first === -1 ? httpVersion === '1.0' : first === rawHeaders.findLastIndex(isHost);
 }
 
 /** Fastify serves HEAD wherever it serves GET. */
@@ -135,6 +136,9 @@ function otherType({ is404 }: FastifyRequest): AppError {
   return new AppError(is404 ? 'not-found' : 'unsupported-media-type');
 }
 
+/** The parser's own message quotes the body. It refuses names that change the prototype of an object. */
+const INVALID_JSON = 'Send valid JSON, without fields named __proto__ or constructor.prototype.';
+
 function jsonParserOf(server: FastifyInstance) {
   const parse = server.getDefaultJsonParser('error', 'error');
   return (request: FastifyRequest, body: string, done: BodyParsed): void => {
@@ -144,7 +148,9 @@ function jsonParserOf(server: FastifyInstance) {
     } else if (isNestedTooDeep(body)) {
       done(invalidRequest('', `The JSON must not nest deeper than ${MAX_JSON_DEPTH} levels.`));
     } else {
-      void parse(request, body, done);
+      void parse(request, body, (error, parsed) =>
+        done(error && invalidRequest('', INVALID_JSON), parsed),
+      );
     }
   };
 }

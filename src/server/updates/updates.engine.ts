@@ -4,7 +4,7 @@ import { Server, type ErrorCallback, type Socket, type Transport } from 'engine.
 import { WebSocketServer, type ServerOptions, type WebSocket } from 'ws';
 import { answerBytes, refusalAnswer, requestIdFrom, toAppError } from '../http/error.filter.js';
 import { AppError, invalidRequest } from '../../common/errors.js';
-import { hasSecondHost, SECOND_HOST } from '../http/request-rules.js';
+import { hasOneHost, ONE_HOST } from '../http/request-rules.js';
 import { canonicalOrigin, isSameOrigin } from '../network/origins.js';
 import type { HttpSettings } from '../config/http.config.js';
 import type { UpdatesSettings } from '../config/updates.config.js';
@@ -162,8 +162,8 @@ export class UpdatesEngine extends Server {
   /** Finds problems that Engine.IO reports too late, or not at all. */
   private problemWith(request: UpdatesRequest, isUpgrade: boolean): Problem | null {
     const { EIO, sid, transport } = request._query;
-    if (hasSecondHost(request)) {
-      return ['host', SECOND_HOST];
+    if (!hasOneHost(request)) {
+      return ['host', ONE_HOST];
     }
     if (EIO !== PROTOCOL) {
       return ['EIO', `Use ${PROTOCOL}.`];

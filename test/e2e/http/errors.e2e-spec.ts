@@ -78,7 +78,8 @@ describe('the shape of refusals', () => {
   it.each(['%', '%zz', '%e0%a4%a', '%c0%af', '%ff%fe'])('refuses the path %s', async (encoded) => {
     for (const path of [`/${encoded}`, `/v1/push-tokens/${encoded}`, `/v1/${encoded}/features`]) {
       const answer = await call(server, 'DELETE', path, { token });
-      expect([400, 404]).toContain(answer.status);
+      expect(refusalOf(answer)).toEqual({ status: 400, code: 'invalid-request' });
+      expect(answer.body['details']).toEqual([{ path: '', message: expect.stringMatching(/./) }]);
       expectErrorShape(answer);
     }
   });
@@ -97,9 +98,12 @@ describe('the shape of refusals', () => {
     '"',
     '\u0000',
     '{"token":"\u0001"}',
-  ])('refuses the body %j', async (body) => {
+    '{"token":"x","__proto__":{}}',
+  ])('refuses the body %j, and says why', async (body) => {
     const answer = await post(body);
     expect(refusalOf(answer)).toEqual({ status: 400, code: 'invalid-request' });
+    const [detail] = answer.body['details'] as readonly { message: string }[];
+    expect(detail?.message).toMatch(body === '' ? /token/ : /^Send valid JSON/);
     expectErrorShape(answer);
   });
 
@@ -178,8 +182,12 @@ describe('the shape of refusals', () => {
   });
 
   it('refuses a request without a host', async () => {
-    const answer = await raw('GET /v1/features HTTP/1.1\r\nconnection: close\r\n\r\n');
-    expect(answer).toMatch(/^HTTP\/1.1 400 /);
+    for (const path of ['/v1/features', '/nowhere']) {
+      const answer = await raw(`GET ${path} HTTP/1.1\r\nconnection: close\r\n\r\n`);
+      expectRawRefusal(answer, 400);
+      expect(answer).toContain('Send one Host header.');
+    }
+    expect(await raw('GET /v1/features HTTP/1.0\r\n\r\n')).toMatch(/^HTTP\/1.1 200 /);
   });
 });
 
