@@ -32,11 +32,11 @@ export class KeyedSignupService {
    * `rate-limited`
    */
   async signUp(
-    { create = true, invitation }: DeviceKeyLoginDto,
+    { create, invitation }: DeviceKeyLoginDto,
     publicKey: Buffer,
     session: NewSession,
   ): Promise<string | null> {
-    if (!create) {
+    if (create === false) {
       throw new AppError('not-found');
     }
     const isInvited = typeof invitation === 'string' && invitation !== '';
