@@ -112,6 +112,9 @@ describe('gatehouse config check', () => {
         expect(code).toBe(78);
         const reported = `${stdout}${stderr}`.matchAll(/^ {2}([A-Z_]+): /gm);
         expect([...reported].map(([, name]) => name).sort()).toEqual([...names].sort());
+        expect(`${stdout}${stderr}`).toContain(
+          `${mtls}CRL_PATH: names a file that cannot be used: it must have revocation lists in PEM`,
+        );
       }
     }
   });

@@ -122,7 +122,9 @@ async function revocationsOf(
     return crl === undefined
       ? null
       : await Promise.all(crl.map((list) => parseRevocationList(list, reading)));
-  } catch (error) {
+  } catch {
+    // The reader's own errors are about places in bytes.
+    const error = new Error('it must have revocation lists in PEM, all of them readable');
     throw unusableFile(VARIABLES.crlPath, error);
   }
 }
