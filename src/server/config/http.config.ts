@@ -48,7 +48,7 @@ export const HTTP_VARIABLES = {
   ),
   SERVICE_BODY_LIMIT_BYTES: server(
     { type: 'integer', default: 1_048_576, min: 32_768, max: 33_554_432 },
-    'Largest body in bytes of settings, credentials and the migration. It is read after authentication. Other bodies have at most 32 KiB. A larger body gets 413.',
+    'Largest body in bytes of settings, credentials and the migration. It is read after authentication. Settings may use a third of it, and all credentials another. Other bodies have at most 32 KiB. More gets 413.',
   ),
   SERVICE_REQUEST_TIMEOUT_SECONDS: server(
     { type: 'integer', default: 30, min: 1, max: 600 },
