@@ -162,7 +162,8 @@ export class AuthService implements OnModuleInit {
   rulesOf({ requireProviders, allowKeyless }: ResourceServerRules): string {
     const { requiredLoginProviders, offboarding } = this.config;
     const { enabled, intervalSeconds, strict, directories } = offboarding;
-    const rules = [requireProviders, allowKeyless, requiredLoginProviders];
+    const { keylessLogins } = offboarding;
+    const rules = [requireProviders, allowKeyless, requiredLoginProviders, keylessLogins];
     return createHash('sha256')
       .update(JSON.stringify([...rules, enabled, intervalSeconds, strict, ...directories]))
       .digest('base64url');

@@ -1,3 +1,4 @@
+import { keylessLogins } from '../../core/policy/admission/admission.js';
 import type { ResourceServerRules } from '../../core/policy/admission/resource-server.js';
 import { revocationBoundMs } from '../../core/policy/admission/revocation.js';
 import {
@@ -8,8 +9,10 @@ import {
 import { fitsLoginChallenge } from '../../core/protocol/login-challenge.js';
 import type { ConfigurationReport } from './environment/configuration-error.js';
 import { PROVIDER_LIST, namespaceOf, variablesOf, type ValuesOf } from './environment/variable.js';
+import { encryptionConfig, type ENCRYPTION_VARIABLES } from './encryption.config.js';
 import { ownOrigins, type HTTP_VARIABLES } from './http.config.js';
-import type { MTLS_VARIABLES } from './mtls.config.js';
+import { keylessConfig, type KEYLESS_VARIABLES } from './keyless.config.js';
+import { mtlsConfig, type MtlsInput } from './mtls.config.js';
 
 const login = variablesOf('Sign-up and login');
 const offboarding = variablesOf('Offboarding');
@@ -86,15 +89,17 @@ export const AUTH_VARIABLES = {
 
 type LoginValues = ValuesOf<typeof AUTH_VARIABLES & typeof HTTP_VARIABLES>;
 
-interface AuthInput {
-  readonly values: LoginValues & ValuesOf<typeof MTLS_VARIABLES>;
+interface AuthInput extends MtlsInput {
+  readonly values: LoginValues &
+    MtlsInput['values'] &
+    ValuesOf<typeof ENCRYPTION_VARIABLES & typeof KEYLESS_VARIABLES>;
   readonly providers: readonly ProviderRules[];
   readonly resourceServers: readonly ResourceServerRules[];
 }
 
 export const authConfig = namespaceOf(
   'auth',
-  ({ values, providers, resourceServers }: AuthInput) => ({
+  ({ values, providers, certificateRules, resourceServers }: AuthInput) => ({
     anonymousSignupEnabled: values.AUTH_ANONYMOUS_SIGNUP_ENABLED,
     signupInvitationsEnabled: values.AUTH_SIGNUP_INVITATIONS_ENABLED,
     signupProviders: values.AUTH_SIGNUP_PROVIDERS,
@@ -120,6 +125,12 @@ export const authConfig = namespaceOf(
       concurrency: values.AUTH_OFFBOARDING_CONCURRENCY,
       checksPerSecond: values.AUTH_OFFBOARDING_CHECKS_PER_SECOND,
       directories: providers.filter(requiresDirectory).map(({ id }) => id),
+      keylessLogins: keylessLogins({
+        encryption: encryptionConfig({ values }),
+        keyless: keylessConfig({ values }),
+        mtls: mtlsConfig({ values, certificateRules }),
+        providers,
+      }),
     },
   }),
 );

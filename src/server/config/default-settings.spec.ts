@@ -68,6 +68,7 @@ describe('resolveSettings with nothing set', () => {
             concurrency: 10,
             checksPerSecond: 50,
             directories: [],
+            keylessLogins: [],
           },
         },
         rateLimits: {

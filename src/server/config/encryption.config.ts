@@ -1,4 +1,4 @@
-import { namespaceOf, variablesOf, type Checked } from './environment/variable.js';
+import { namespaceOf, variablesOf, type Checked, type ValuesOf } from './environment/variable.js';
 
 const encryption = variablesOf('Encryption');
 const answers = variablesOf('Requests and answers');
@@ -42,7 +42,7 @@ export const ANSWERS_VARIABLES = {
 
 export const encryptionConfig = namespaceOf(
   'encryption',
-  ({ values }: Checked<typeof ENCRYPTION_VARIABLES>) => ({
+  ({ values }: { readonly values: ValuesOf<typeof ENCRYPTION_VARIABLES> }) => ({
     storagePolicy: values.SERVICE_FEATURE_ENCRYPTION__STORAGE_POLICY,
     defaultAccountMode: values.SERVICE_FEATURE_ENCRYPTION__DEFAULT_ACCOUNT_MODE,
     allowAccountOptOut: values.SERVICE_FEATURE_ENCRYPTION__ALLOW_ACCOUNT_OPTOUT,

@@ -1,4 +1,4 @@
-import { PROVIDER_LIST, namespaceOf, variablesOf, type Checked } from './environment/variable.js';
+import { PROVIDER_LIST, namespaceOf, variablesOf, type ValuesOf } from './environment/variable.js';
 
 const keyless = variablesOf('Keyless accounts');
 
@@ -20,7 +20,7 @@ export const KEYLESS_VARIABLES = {
 
 export const keylessConfig = namespaceOf(
   'keyless',
-  ({ values }: Checked<typeof KEYLESS_VARIABLES>) => ({
+  ({ values }: { readonly values: ValuesOf<typeof KEYLESS_VARIABLES> }) => ({
     accountsEnabled: values.SERVICE_FEATURE_E2EE__KEYLESS_ACCOUNTS_ENABLED,
     oauth: {
       enabled: values.SERVICE_FEATURE_AUTH_OAUTH__KEYLESS_ENABLED,

@@ -188,7 +188,7 @@ export const MTLS_VARIABLES = {
 
 type MtlsValues = ValuesOf<typeof MTLS_VARIABLES>;
 
-interface MtlsInput {
+export interface MtlsInput {
   readonly values: MtlsValues & AccountPageValues;
   readonly certificateRules: CertificateAllowRules;
 }

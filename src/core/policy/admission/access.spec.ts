@@ -89,6 +89,23 @@ describe(judgeProviders, () => {
     expect(judgeProviders(required, { isKeyless, identities }, lenient, NOW)).toEqual(decision);
   });
 
+  it.each([
+    ['by an identity that opens it', [gone, identity('acme')], ['okta', 'acme'], allowed],
+    ['by no other one', [gone, identity('acme')], ['okta'], refused('not-eligible', 'okta')],
+    [
+      'by no other one, in any order',
+      [identity('acme'), gone],
+      ['okta'],
+      refused('not-eligible', 'okta'),
+    ],
+    ['by every one, where none opens it any more', [gone, identity('acme')], [], allowed],
+    ['by every one, where only others open accounts', [okta], ['mtls'], allowed],
+  ])('serves a keyless account %s', (_how, identities, keylessLogins, decision) => {
+    const account = { isKeyless: true, identities };
+    expect(judgeProviders([], account, { ...lenient, keylessLogins }, NOW)).toEqual(decision);
+    expect(judgeProviders([], { ...account, isKeyless: false }, lenient, NOW)).toEqual(allowed);
+  });
+
   it('serves a keyless account for as long as the last of its identities counts, where strict', () => {
     const identities = [okta, identity('acme', { checkedAt: NOW - HOUR / 2 })];
     const account = { isKeyless: true, identities };

@@ -71,12 +71,25 @@ export function judgeProviders(
     : waysIn;
 }
 
+/**
+ * Returns the identities with which an account without a device key can sign in. Where none can, all count: those of a
+ * provider that the configuration no longer has count until the sessions end.
+ */
+export function openingIdentities<Identity extends { readonly provider: string }>(
+  identities: readonly Identity[],
+  { keylessLogins }: Pick<OffboardingRules, 'keylessLogins'>,
+): readonly Identity[] {
+  const opening = identities.filter(({ provider }) => keylessLogins?.includes(provider) ?? true);
+  return opening.length > 0 ? opening : identities;
+}
+
 /** One eligible identity suffices. A refusal names the provider whose login would help. */
 function judgeWaysIn(
-  identities: readonly IdentityFacts[],
+  linked: readonly IdentityFacts[],
   rules: OffboardingRules,
   now: number,
 ): ProvidersDecision {
+  const identities = openingIdentities(linked, rules);
   const judged = identities.map((identity) => ({
     provider: identity.provider,
     decision: judgeSignalledIdentity(identity, rules, now),

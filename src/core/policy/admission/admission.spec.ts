@@ -11,6 +11,7 @@ import {
   allowedMethods,
   isMtlsReachable,
   judgeAdmission,
+  keylessLogins,
   methodsWith,
   type AuthAction,
   type AuthMode,
@@ -311,6 +312,24 @@ describe(isMtlsReachable.name, () => {
   ] as const)('judges %s, trusted %s, from %j: %s', (mode, trusts, trustedProxies, expected) => {
     const rules = { ...mtls, mode, trustForwardedHeaders: trusts, trustedProxies };
     expect(isMtlsReachable(rules)).toBe(expected);
+  });
+});
+
+describe(keylessLogins.name, () => {
+  it.each<[string, PolicyChange, string[]]>([
+    ['every method', {}, ['okta', 'mtls']],
+    ['a provider that is only connected', { providers: [okta(), GITHUB] }, ['okta', 'mtls']],
+    [
+      'a provider without a callback',
+      { providers: [okta({ isOAuthConfigured: false })] },
+      ['mtls'],
+    ],
+    ['no certificates', { mtls: { enabled: false } }, ['okta']],
+    ['keys for all', { encryption: { storagePolicy: 'required_e2ee' } }, []],
+  ])('returns what the table allows, with %s', (_what, change, expected) => {
+    const policy = policyWith(OPEN, change);
+    expect(keylessLogins(policy)).toEqual(expected);
+    expect(methodsWith(admissionTable(policy), 'login', 'keyless')).toEqual(expected);
   });
 });
 

@@ -110,9 +110,26 @@ export function methodsWith(
   );
 }
 
+type MtlsReach = Pick<MtlsRules, 'enabled' | 'mode' | 'trustForwardedHeaders' | 'trustedProxies'>;
+
 /** Returns true if a certificate can reach the server: on its own port, or through a trusted proxy. */
-export function isMtlsReachable(mtls: MtlsRules): boolean {
+export function isMtlsReachable(mtls: MtlsReach): boolean {
   return mtls.mode === 'direct' || (mtls.trustForwardedHeaders && mtls.trustedProxies.length > 0);
+}
+
+/** Returns the methods with which accounts without a device key sign in, as {@link admissionTable} has them. */
+export function keylessLogins(
+  policy: Pick<AdmissionPolicy, 'encryption' | 'keyless' | 'providers'> & {
+    readonly mtls: MtlsReach;
+  },
+): string[] {
+  const providers = policy.providers.filter(
+    (provider) => (oauth(provider) ?? keylessOAuth(policy, provider.id)) === null,
+  );
+  return [
+    ...providers.map(({ id }) => id),
+    ...(certificateLogin(policy) === null ? [CERTIFICATES] : []),
+  ];
 }
 
 export function acceptsKeyless(policy: KeylessPolicy): boolean {
@@ -191,7 +208,7 @@ function keylessAccounts({ encryption, keyless }: KeylessPolicy): Check {
 }
 
 /** An empty list of providers allows none. */
-function keylessOAuth(policy: AdmissionPolicy, provider: string): Check {
+function keylessOAuth(policy: KeylessPolicy, provider: string): Check {
   const { enabled, providers } = policy.keyless.oauth;
   const code = 'keyless-disabled';
   return (
@@ -209,14 +226,14 @@ function keylessOAuthSignup(policy: AdmissionPolicy, provider: string): Check {
 }
 
 /** An account with device keys may also need a certificate, so connecting has no other check. */
-function certificates({ mtls }: AdmissionPolicy): Check {
+function certificates({ mtls }: { readonly mtls: MtlsReach }): Check {
   return (
     unless(mtls.enabled, 'not-found', 'SERVICE_FEATURE_AUTH_MTLS__ENABLED') ??
     unless(isMtlsReachable(mtls), 'mtls-required', TRUST_FORWARDED)
   );
 }
 
-function certificateLogin(policy: AdmissionPolicy): Check {
+function certificateLogin(policy: KeylessPolicy & { readonly mtls: MtlsReach }): Check {
   const { enabled } = policy.mtls;
   return (enabled ? keylessAccounts(policy) : null) ?? certificates(policy);
 }

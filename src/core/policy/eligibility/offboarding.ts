@@ -8,6 +8,11 @@ export interface OffboardingRules {
   readonly strict: boolean;
   /** Providers whose directory has to show a person as active. Absent or empty = none. */
   readonly directories?: readonly string[];
+  /**
+   * Methods with which accounts without a device key sign in. An identity of another one does not open such an account.
+   * Absent = every identity opens it.
+   */
+  readonly keylessLogins?: readonly string[];
 }
 
 /** Times are Unix milliseconds. */

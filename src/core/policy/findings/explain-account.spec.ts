@@ -30,7 +30,9 @@ describe(explainAccount, () => {
   it('calls a provider required only if the policy requires it', () => {
     const optional = explain([]);
     expect(optional).toMatchObject({ code: 'not-eligible', providers: [{ isRequired: false }] });
-    expect(optional.reasons).toContain('None of its identities is eligible.');
+    expect(optional.reasons).toContain(
+      'None of the identities with which it can sign in is eligible.',
+    );
     expect(optional.reasons.join()).not.toContain('okta is required');
     const required = explain(['okta']);
     expect(required).toMatchObject({ code: 'not-eligible', providers: [{ isRequired: true }] });

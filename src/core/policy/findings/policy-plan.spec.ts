@@ -70,6 +70,15 @@ describe(judgeAccess, () => {
       expect(judgeAccess(free, keyed(...identities), NOW)).toBe('allowed');
     },
   );
+
+  it('judges an account without a key by the identities with which it can sign in', () => {
+    const offboarding = { ...staff.offboarding, keylessLogins: ['okta'] };
+    const free = { ...staff, offboarding, requiredLoginProviders: [] };
+    const connected = identity({ provider: 'github' });
+    const left = identity({ status: 'ineligible' });
+    expect(judgeAccess(free, keyless(left, connected), NOW)).toBe('refused');
+    expect(judgeAccess(free, keyless(identity(), connected), NOW)).toBe('allowed');
+  });
 });
 
 describe(predictAccess, () => {

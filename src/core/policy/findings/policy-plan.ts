@@ -1,3 +1,4 @@
+import { openingIdentities } from '../admission/access.js';
 import { CERTIFICATES } from '../admission/admission.js';
 import { judgeRecord, type CertificateRecord } from '../certificate/certificate-record.js';
 import type { CertificateRules } from '../certificate/client-certificate.js';
@@ -100,7 +101,7 @@ function judge(
 }
 
 function combine(
-  { requiredLoginProviders }: OffboardingPolicy,
+  { requiredLoginProviders, offboarding }: OffboardingPolicy,
   { isKeyless, identities }: KnownAccount,
   judgeOne: (identity: KnownIdentity) => AccessOutcome,
 ): AccessOutcome {
@@ -109,7 +110,8 @@ function combine(
     return identity === undefined ? 'refused' : judgeOne(identity);
   });
   if (isKeyless) {
-    const best = firstOf(['allowed', 'unknown'], identities.map(judgeOne));
+    const opening = openingIdentities(identities, offboarding);
+    const best = firstOf(['allowed', 'unknown'], opening.map(judgeOne));
     stays.push(best ?? 'refused');
   }
   return firstOf(['refused', 'unknown'], stays) ?? 'allowed';

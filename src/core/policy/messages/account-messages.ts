@@ -16,7 +16,7 @@ export const ACCOUNT_MESSAGES = {
   'account-disabled': ({ at }: { readonly at: number }, { time }) =>
     `The account is disabled since ${time(at)}.`,
   'account-keyless': () => 'It has no device key: one of its identities has to be eligible.',
-  'no-identity-eligible': () => 'None of its identities is eligible.',
+  'no-identity-eligible': () => 'None of the identities with which it can sign in is eligible.',
   'identity-not-confirmed': ({ provider }: OfProvider, words) =>
     `${words.provider(provider)} is required, and does not confirm its identity.`,
   'identity-login-expired': ({ provider }: OfProvider, words) =>

@@ -6,8 +6,18 @@ import { waitFor } from '../../../helpers/wait.js';
 import { KEYLESS, OffboardingFixture, type Person } from '../../../fixtures/offboarding-fixture.js';
 
 const fixture = await OffboardingFixture.open();
+const { entry } = fixture.provider;
 // A message between replicas ends a connection before its next regular check.
-const env = { ...KEYLESS, AUTH_ACCESS_CACHE_SECONDS: '15' };
+const env = {
+  ...KEYLESS,
+  AUTH_ACCESS_CACHE_SECONDS: '15',
+  AUTH_PROVIDERS_CONFIG_JSON: JSON.stringify([
+    entry,
+    { ...entry, id: 'guild', logoutTokenType: 'logout+jwt' },
+    // It admits everyone, and opens no account without a device key.
+    { ...entry, id: 'social', allow: {} },
+  ]),
+};
 const one = await fixture.start(env);
 const other = await fixture.another(env);
 afterAll(() => fixture.close());
@@ -78,6 +88,20 @@ describe('leaving the only provider of an account, where none is required', () =
     await fixture.until('403', async () => (await fixture.statusOf(one, person)) === 403);
     expect((await fixture.connect(one, person, 'guild', randomUUID())).status).toBe(200);
     await fixture.until('served', async () => (await fixture.statusOf(other, person)) === 200);
+  });
+
+  it('ends access although an identity is eligible that cannot sign in without a device key', async () => {
+    const person = await fixture.keylessLogin(one);
+    const guest = randomUUID();
+    expect((await fixture.connect(one, person, 'social', guest)).status).toBe(200);
+    expect(await statuses(person)).toEqual([200, 200]);
+    fixture.provider.groups.delete(person.sub);
+    await fixture.makeDue();
+    await fixture.until('403 on both', async () =>
+      (await statuses(person)).every((status) => status === 403),
+    );
+    expect((await fixture.reconnect(one, { ...person, sub: guest }, 'social')).status).toBe(200);
+    expect(await statuses(person)).toEqual([403, 403]);
   });
 
   it('ends access at a login that the provider refuses, also where the clock was set back', async () => {

@@ -83,7 +83,8 @@ export const messages: Messages = {
   'account-disabled': ({ at }, { time }) => `Das Konto ist gesperrt seit ${time(at)}.`,
   'account-keyless': () =>
     'Es hat keinen Geräteschlüssel: Eine seiner Identitäten muss bestätigt sein.',
-  'no-identity-eligible': () => 'Keine seiner Identitäten ist bestätigt.',
+  'no-identity-eligible': () =>
+    'Keine der Identitäten, mit denen es sich anmelden kann, ist bestätigt.',
   'identity-not-confirmed': ({ provider }, words) =>
     `${words.provider(provider)} ist erforderlich und bestätigt die Identität nicht.`,
   'identity-login-expired': ({ provider }, words) =>
