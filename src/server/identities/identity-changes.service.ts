@@ -70,11 +70,11 @@ export class IdentityChangesService {
   }
 
   /**
-   * Announces what a signal about an identity changed.
+   * Announces what a signal about an identity, or its removal, changed.
    * @param closes as in {@link announce}
    */
   announceSignal(
-    { accountId, seq, pushTokensSeq, events }: SignalEffect,
+    { accountId, seq, pushTokensSeq, events }: Omit<SignalEffect, 'isOutdated'>,
     provider: string,
     closes: 'provider-required' | 'not-eligible' | undefined,
   ): void {

@@ -10,6 +10,7 @@ import {
   type IdentityChange,
   type ProvenIdentity,
 } from '../storage/repositories/identity.repository.js';
+import { endLoginsBy } from '../storage/repositories/session-end.repository.js';
 import { IdentityChangesService } from './identity-changes.service.js';
 import { IdentityProofService, type IdentityProof } from './identity-proof.service.js';
 
@@ -129,17 +130,27 @@ export class IdentityLinksService {
   /** @returns true if it was linked */
   async remove(accountId: string, provider: string): Promise<boolean> {
     const now = new Date(this.clock.now());
-    const change = await this.database.transaction(async (tx) => {
+    const effect = await this.database.transaction(async (tx) => {
       const { keyMode, providers } = await this.identities.lockOf(tx, accountId);
-      if (keyMode === 'keyless' && providers.includes(provider)) {
+      const isKeyless = keyMode === 'keyless';
+      if (isKeyless && providers.includes(provider)) {
         this.checkWayIn(providers.filter((other) => other !== provider));
       }
-      return this.identities.unlink(tx, accountId, provider, now);
+      const change = await this.identities.unlink(tx, accountId, provider, now);
+      if (change === null) {
+        return null;
+      }
+      // Nothing else authenticated them, and no signal or check about the identity finds them any more.
+      const ended = isKeyless
+        ? await endLoginsBy(tx, accountId, provider, now)
+        : { events: [], pushTokensSeq: null };
+      const events = [...(change.event === null ? [] : [change.event]), ...ended.events];
+      return { ...change, ...ended, events };
     });
-    if (change !== null) {
-      this.changes.announce(change, 'provider-required', provider);
+    if (effect !== null) {
+      this.changes.announceSignal(effect, provider, 'provider-required');
     }
-    return change !== null;
+    return effect !== null;
   }
 
   private checkWayIn(left: readonly string[]): void {

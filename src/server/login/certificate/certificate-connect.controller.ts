@@ -81,7 +81,7 @@ export class CertificateConnectController {
 
   @Summary(
     'Unlinks the certificate, linked or not.',
-    'Where a certificate is required, access ends at once, everywhere.',
+    'Where a certificate is required, access ends at once, everywhere. Sessions of an account without a device key that began with it end.',
   )
   @Delete()
   @NeedsFreshLogin()

@@ -63,7 +63,7 @@ export class ConnectController {
 
   @Summary(
     'Unlinks an identity, linked or not.',
-    'Where the provider is required, access ends at once, everywhere.',
+    'Where the provider is required, access ends at once, everywhere. Sessions of an account without a device key that began with it end.',
   )
   @Delete()
   @NeedsFreshLogin()

@@ -5,7 +5,9 @@ import { DatabaseService, type Transaction } from '../database.service.js';
 import { AccountEntity } from '../entities/account.entity.js';
 import { SessionEntity } from '../entities/session.entity.js';
 import { insertAuditEvents } from './audit.repository.js';
+import { deleteGrants } from './programs/program-grant.repository.js';
 import { tokenEvent } from './push-token.repository.js';
+import { AUTHENTICATED_BY } from './session.repository.js';
 
 /** The actor who ends a session, and an administrator's reason. */
 type EndedBy = Pick<AuditEvent, 'actor' | 'reason' | 'address'>;
@@ -107,6 +109,45 @@ export async function endSessionsOf(
     await nextUpdateSeq(tx, accountId);
   }
   return events;
+}
+
+/** `$1` is the account, and `$2` the method of the logins. */
+const END_LOGINS = `
+  WITH "ended" AS (
+    DELETE FROM "session" WHERE "account_id" = $1 AND ${AUTHENTICATED_BY} = $2 RETURNING "id"),
+  "removed" AS (
+    DELETE FROM "push_token" WHERE "account_id" = $1 AND "session_id" IN (SELECT "id" FROM "ended")
+    RETURNING "token")
+  SELECT COALESCE((SELECT json_agg("id") FROM "ended"), '[]') AS "sessionIds",
+    COALESCE((SELECT json_agg("token") FROM "removed"), '[]') AS "tokens"`;
+
+/**
+ * Ends the account's sessions that began with one login method or were approved by such a one, the programs that they
+ * approved, and the push tokens that they saved last.
+ * @returns the stored audit events, and the `seq` of the removed push tokens; null = there were none
+ */
+export async function endLoginsBy(
+  tx: Transaction,
+  accountId: string,
+  method: string,
+  now: Date,
+): Promise<{ readonly events: readonly AuditEvent[]; readonly pushTokensSeq: number | null }> {
+  await holdAccounts(tx, [accountId]);
+  const by = { actor: 'user', provider: method } as const;
+  const parameters = [accountId, method];
+  const grants = { where: '"account_id" = $1 AND "authenticated_by" = $2', parameters };
+  const programs = await deleteGrants(tx, grants, by);
+  type Row = { readonly sessionIds: readonly string[]; readonly tokens: readonly string[] };
+  const [row] = await tx.query<Row>(END_LOGINS, parameters);
+  const { sessionIds, tokens } = row ?? { sessionIds: [], tokens: [] };
+  const sessions = sessionIds.map((sessionId) => ({ sessionId, accountId }));
+  const ends = await storeEnds(tx, { sessions, programs }, by, now);
+  const removed = tokens.map((token) =>
+    tokenEvent('push-token-removed', token, { ...by, accountId }),
+  );
+  await insertAuditEvents(tx, removed, now);
+  const pushTokensSeq = removed.length === 0 ? null : await nextUpdateSeq(tx, accountId);
+  return { events: [...ends, ...removed], pushTokensSeq };
 }
 
 /**
