@@ -47,6 +47,7 @@ interface PlainLogin extends IdentityKey {
 
 const FINGERPRINT = `"certificate" #>> '{facts,fingerprint}'`;
 
+/** Locks the identity: a transaction that unlinks it waits, and then ends the session, or is waited for. */
 const LOG_IN = `
   WITH "found" AS MATERIALIZED (
     SELECT "new_session".*, "account"."id", "token_epoch"
@@ -57,7 +58,7 @@ const LOG_IN = `
       AND "identity"."login" IS NOT DISTINCT FROM "new_session"."login"
       AND "eligibility_checked_at" > "new_session"."fresh_after"
       AND ${FINGERPRINT} IS NOT DISTINCT FROM "new_session"."fingerprint"
-    FOR KEY SHARE OF "account"),
+    FOR KEY SHARE OF "identity", "account"),
   ${sessionsFrom('"found"')}
   SELECT "session_id" AS "sessionId", "id", false AS "isDisabled", ${SESSION_COUNT} AS "sessions"
   FROM "found"`;

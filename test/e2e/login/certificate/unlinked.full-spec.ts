@@ -15,11 +15,17 @@ afterAll(async () => {
 
 const CONNECT = '/v1/connect/certificate';
 
-it('ends the sessions of a certificate that is unlinked: no revocation of it would be noticed', async () => {
+/** A person who signed in at a provider and connected a certificate, with which `own` signs in too. */
+async function personWithCertificate() {
   const own = issuing.issue({ names: [`email:${randomUUID().slice(0, 8)}@corp.example`] });
   const person = await fixture.keylessLogin(server);
   const headers = { authorization: `Bearer ${person.token}` };
   expect((await post({ ...chained(own), agent: false, headers }, CONNECT)).status).toBe(200);
+  return { own, person };
+}
+
+it('ends the sessions of a certificate that is unlinked: no revocation of it would be noticed', async () => {
+  const { own, person } = await personWithCertificate();
   const [thief, other] = [await logIn(own), await logIn(own)].map(({ body }) =>
     String(body['token']),
   );
@@ -28,4 +34,28 @@ it('ends the sessions of a certificate that is unlinked: no revocation of it wou
     expect((await call(server, 'GET', '/v1/push-tokens', { token: token ?? '' })).status).toBe(401);
   }
   expect(await fixture.statusOf(server, person)).toBe(200);
+});
+
+it('admits no login that begins while the certificate is unlinked', async () => {
+  const { own, person } = await personWithCertificate();
+  const unlinking = await fixture.sql.connect();
+  try {
+    await unlinking.query('BEGIN');
+    await unlinking.query(`DELETE FROM identity WHERE provider = 'mtls' AND account_id = $1`, [
+      person.accountId,
+    ]);
+    let isAnswered = false;
+    const login = logIn(own).finally(() => (isAnswered = true));
+    await fixture.until('it waits', async () => {
+      const { rows } = await fixture.sql.query(
+        `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`,
+      );
+      return isAnswered || rows.length > 0;
+    });
+    await unlinking.query('COMMIT');
+    // It is the first login of another account.
+    expect((await login).body).toMatchObject({ success: true, created: true });
+  } finally {
+    unlinking.release();
+  }
 });
