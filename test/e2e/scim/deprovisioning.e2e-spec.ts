@@ -295,6 +295,26 @@ describe('a directory of Microsoft Entra ID', () => {
     await expect(fixture.keylessLogin(server, sub)).rejects.toThrow();
   });
 
+  it('readmits no leaver whose entry lost its object id before it was given to another person', async () => {
+    const [leaver, oid] = [randomUUID(), randomUUID()];
+    const [successor, other] = [randomUUID(), randomUUID()];
+    fixture.provider.oids.set(leaver, oid).set(successor, other);
+    await fixture.keylessLogin(server, leaver);
+    const id = await scim.add(server, { userName: randomUUID(), externalId: oid });
+    const steps = [
+      { externalId: null, active: false },
+      { externalId: other, active: true },
+    ];
+    for (const value of steps) {
+      expect((await scim.patch(server, id, [{ op: 'replace', value }])).status).toBe(200);
+    }
+    await expect(fixture.keylessLogin(server, leaver)).rejects.toThrow();
+    const person = await fixture.keylessLogin(server, successor);
+    expect((await scim.patch(server, id, INACTIVE)).status).toBe(200);
+    expect(await fixture.statusOf(server, person)).toBe(401);
+    await expect(fixture.keylessLogin(server, leaver)).rejects.toThrow();
+  });
+
   it('learns the object id at a re-check', async () => {
     const [sub, oid] = [randomUUID(), randomUUID()];
     const person = await fixture.keylessLogin(server, sub);
