@@ -3,7 +3,7 @@ import { inChromium, useChromium } from '../../../fixtures/programs/browser-fixt
 import { startServer } from '../../../fixtures/programs/server-fixture.js';
 import { logIn } from '../../../helpers/client.js';
 import { BLOCKED_STORAGE, sees } from '../account-page-acts.js';
-import { openConsole, openSection, seesTitle } from '../admin-console-acts.js';
+import { openConsole, openSection, seesTitle, signInWith } from '../admin-console-acts.js';
 
 const tokens = await AdminTokensFile.create();
 const server = await startServer({
@@ -78,6 +78,24 @@ inChromium('the console', () => {
     expect(await colour('nav [aria-current]')).not.toBe(await colour('nav a:not([aria-current])'));
     await page.getByRole('button', { name: '24 hours' }).waitFor();
     expect(await colour('[aria-pressed=true]')).not.toBe(await colour('[aria-pressed=false]'));
+  });
+
+  it('shows events on the first screen of a phone, below a closed filter', async () => {
+    await logIn(server);
+    const visitor = await visit(url, { viewport: { width: 390, height: 844 } });
+    await signInWith(visitor, tokens.reader);
+    await openSection(visitor, 'Audit trail');
+    const { page } = visitor;
+    const event = page.locator('tbody tr').first();
+    await event.waitFor();
+    const { y = 0, height = 0 } = (await event.boundingBox()) ?? {};
+    expect(y + height).toBeLessThanOrEqual(844);
+    await page.locator('summary', { hasText: 'Filter' }).press('Enter');
+    await page.getByLabel('Event', { exact: true }).selectOption('Account deleted');
+    await visitor.press('Filter');
+    await sees(visitor, 'Filter (1)');
+    await sees(visitor, 'No event matches the filter');
+    expect(await page.getByLabel('Event', { exact: true }).isVisible()).toBe(false);
   });
 
   it('names once the field that the server refuses', async () => {

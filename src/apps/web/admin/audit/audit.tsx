@@ -31,8 +31,13 @@ export function Audit({ filter }: { readonly filter: Filter }) {
   );
 }
 
+/** As in the style sheet of the console. */
+const NARROW = '(width < 48rem)';
+
+/** Closed on a phone, where the fields would fill the first screen. */
 function FilterForm({ filter }: { readonly filter: Filter }) {
   const { audit } = texts;
+  const { length } = Object.keys(filter);
   const submit = submitting((values) => {
     const text = (name: string) => textOf(values, name);
     location.hash = listAddress('audit', {
@@ -45,20 +50,23 @@ function FilterForm({ filter }: { readonly filter: Filter }) {
     });
   });
   return (
-    <form class="filters" role="search" onSubmit={submit}>
-      <FilterFields filter={filter} />
-      <div class="row submit">
-        <button type="submit" class="primary">
-          <Icon name="search" />
-          {audit.filter}
-        </button>
-        {Object.keys(filter).length > 0 && (
-          <a class="button plain" href={listAddress('audit', {})}>
-            {audit.clear}
-          </a>
-        )}
-      </div>
-    </form>
+    <details class="filter" open={!matchMedia(NARROW).matches}>
+      <summary>{length === 0 ? audit.filter : `${audit.filter} (${length})`}</summary>
+      <form class="filters" role="search" onSubmit={submit}>
+        <FilterFields filter={filter} />
+        <div class="row submit">
+          <button type="submit" class="primary">
+            <Icon name="search" />
+            {audit.filter}
+          </button>
+          {length > 0 && (
+            <a class="button plain" href={listAddress('audit', {})}>
+              {audit.clear}
+            </a>
+          )}
+        </div>
+      </form>
+    </details>
   );
 }
 
