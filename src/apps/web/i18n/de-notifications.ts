@@ -131,6 +131,7 @@ export const deNotifications: typeof notificationMessages = {
     unsigned: 'Die Sendungen werden nicht mehr signiert.',
     shownOnce:
       'Speichern Sie dieses Geheimnis dort, wo der Empfänger es liest. Es wird nur jetzt angezeigt.',
+    saved: 'Ich habe es gespeichert',
   },
 
   test: {

@@ -128,6 +128,7 @@ export const notificationMessages = {
     stopSigning: 'Stop signing',
     unsigned: 'The deliveries are no longer signed.',
     shownOnce: 'Save this secret where the receiver reads it. It is shown only now.',
+    saved: 'I saved it',
   },
 
   test: {

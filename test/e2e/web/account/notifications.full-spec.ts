@@ -324,7 +324,7 @@ inChromium('/app/#notifications', () => {
     await dialog().getByRole('button', { name: 'Add a webhook' }).click();
     const first = await readSecret();
     expect(first).toMatch(/^whsec_/);
-    await visitor.press('Dismiss');
+    await visitor.press('I saved it');
     await visitor.press('Signing: hooks.example/a');
     await dialog().getByRole('button', { name: 'Replace the secret' }).click();
     const second = await readSecret();

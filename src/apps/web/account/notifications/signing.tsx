@@ -61,7 +61,7 @@ export function ShownSecret({ secret, close }: ShownSecretProps) {
         <CopyButton text={secret} label={webhooks.secretTitle} />
       </div>
       <button type="button" class="link" onClick={close}>
-        {t.dismiss}
+        {webhooks.saved}
       </button>
     </div>
   );
