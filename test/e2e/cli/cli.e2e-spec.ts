@@ -169,7 +169,7 @@ describe('gatehouse tokens', () => {
     await json('tokens', 'remove', 'first/one?');
     const { stdout } = await user.run(['tokens', 'list']);
     expect(stdout).toMatch(
-      /^[\dT:.-]+Z {2}My phone {2}second {2}https:\/\/gate\.example\.org {2}yes\n$/,
+      /^[\d:-]+ [\d:]+ UTC {2}My phone {2}second {2}https:\/\/gate\.example\.org {2}yes\n$/,
     );
     await json('tokens', 'remove', 'second');
     const none = await user.run(['tokens', 'list']);

@@ -58,7 +58,7 @@ describe('gatehouse notify, while the server is unavailable', () => {
     serverGoesAway();
     const away = await fixture.run('notify', ...READY, '--wait');
     expect(away).toMatchObject({ code: 0, stderr: expect.stringContaining('Cannot reach') });
-    expect(away.stderr).toMatch(/settings and tokens of \d{4}-\d\d-\d\dT\S+Z are used/);
+    expect(away.stderr).toMatch(/settings and tokens of \d{4}-\d\d-\d\d \d\d:\d\d UTC are used/);
     // The retry needs the settings too, for the secret and the address.
     expect(receiver.received).toHaveLength(3);
     expect(fixture.push.accepted).toHaveLength(2);

@@ -18,7 +18,7 @@ import { requireSession } from '../account/current-session.js';
 import type { CliContext } from '../command.js';
 import { refusedError, usageError } from '../cli-error.js';
 import { oneById } from '../one-by-id.js';
-import { formatTime } from '../output.js';
+import { formatMinute } from '../output.js';
 import { replacing } from '../replacing.js';
 import { requestAccess } from './account-keys.js';
 import { resumeSessions } from './denial-streak.js';
@@ -49,7 +49,7 @@ export async function list(context: Context): Promise<void> {
         ['ID', ({ id }) => id],
         ['FROM', ({ host }) => host],
         ['ASKS', ({ summary }) => summary],
-        ['UNTIL', ({ expiresAt }) => (expiresAt === null ? null : formatTime(expiresAt))],
+        ['UNTIL', ({ expiresAt }) => (expiresAt === null ? null : formatMinute(expiresAt))],
       ],
       empty: 'Nothing waits for an answer.',
     },

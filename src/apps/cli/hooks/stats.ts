@@ -1,5 +1,5 @@
 import type { CliContext } from '../command.js';
-import { formatTime } from '../output.js';
+import { formatMinute } from '../output.js';
 import { RepeatLog } from './repeat-log.js';
 
 /** Prints how often requests for permission repeated on this computer. */
@@ -14,7 +14,7 @@ export async function stats({ environment, output }: CliContext): Promise<void> 
   output.result(
     counts,
     [
-      `Requests for permission since ${formatTime(since)}: ${requests}`,
+      `Requests for permission since ${formatMinute(since)}: ${requests}`,
       `The same byte for byte, asked before in the session:    ${share(repeatedInSession)}`,
       `The same byte for byte, asked in the eight hours before: ${share(repeatedInEightHours)}`,
     ].join('\n'),

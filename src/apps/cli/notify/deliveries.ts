@@ -6,7 +6,7 @@ import type { Ending } from '../../../packages/notify/delivery/delivery.js';
 import type { SpooledDelivery } from '../spool/spool.js';
 import type { CliContext } from '../command.js';
 import { CliError, refusedError } from '../cli-error.js';
-import { formatTime, type Listing } from '../output.js';
+import { formatMinute, type Listing } from '../output.js';
 import { describeLine, exitCodeOf } from './report.js';
 import { withSenderSession, type SenderOptions, type SenderSession } from './sender-session.js';
 
@@ -20,7 +20,7 @@ interface Found {
 const LISTING: Listing<ReturnType<typeof summary>> = {
   fields: ['id', 'kind', 'target', 'topic', 'state', 'at', 'attempts', 'why'],
   columns: [
-    ['TIME', ({ at }) => formatTime(at)],
+    ['TIME', ({ at }) => formatMinute(at)],
     ['STATE', ({ state }) => state],
     ['TOPIC', ({ topic }) => topic],
     ['TARGET', ({ kind, target }) => `${kind} ${target}`],

@@ -32,7 +32,7 @@ import { requireSessionAt, type CurrentSession } from '../account/current-sessio
 import type { CliContext, OptionsOf } from '../command.js';
 import { CliError, EXIT } from '../cli-error.js';
 import type { DENY_PRIVATE, SERVER, SETTINGS_FILE } from '../options.js';
-import { formatTime } from '../output.js';
+import { formatMinute } from '../output.js';
 import { isRefused, readSettings, type SettingsDocument } from './settings-document.js';
 
 export type SenderOptions = OptionsOf<
@@ -159,7 +159,7 @@ export class SpoolAccounts {
   private report(error: unknown, { at }: Snapshot): void {
     if (!this.hasReported) {
       const why = error instanceof Error ? error.message : '';
-      this.context.output.note(`${why} The settings and tokens of ${formatTime(at)} are used.`);
+      this.context.output.note(`${why} The settings and tokens of ${formatMinute(at)} are used.`);
     }
     this.hasReported = true;
   }

@@ -2,7 +2,7 @@ import type { AdminAct } from '../../../server/storage/repositories/account-admi
 import { command, type CommandGroup, type CommandSpec } from '../command.js';
 import { refusedError, usageError } from '../cli-error.js';
 import { ACTOR, FIELDS, REASON, reasonIn, wholeNumber } from '../options.js';
-import { formatTime, type Listing } from '../output.js';
+import { formatMinute, type Listing } from '../output.js';
 import type { ShownAccount } from './administration.js';
 import { ADMIN_OPTIONS, WITH_ADMINISTRATION, withAdministration } from './with-administration.js';
 
@@ -133,12 +133,12 @@ const LISTING: Listing<ShownAccount> = {
   fields: ['id', 'createdAt', 'keyMode', 'disabledAt', 'identities'],
   columns: [
     ['ID', ({ id }) => id],
-    ['CREATED', ({ createdAt }) => formatTime(createdAt)],
+    ['CREATED', ({ createdAt }) => formatMinute(createdAt)],
     ['KEY MODE', ({ keyMode }) => keyMode],
     [
       'STATE',
       ({ disabledAt }) =>
-        disabledAt === null ? 'enabled' : `disabled since ${formatTime(disabledAt)}`,
+        disabledAt === null ? 'enabled' : `disabled since ${formatMinute(disabledAt)}`,
     ],
     [
       'IDENTITIES',

@@ -3,7 +3,7 @@ import type { AdminInvitation } from '../../../packages/client/api/admin-client.
 import { usageError } from '../cli-error.js';
 import { command, type CommandGroup } from '../command.js';
 import { ACTOR, durationMs, FIELDS, REASON, reasonIn, wholeNumber } from '../options.js';
-import { formatTime, type Listing } from '../output.js';
+import { formatMinute, type Listing } from '../output.js';
 import { ADMIN_OPTIONS, WITH_ADMINISTRATION, withAdministration } from './with-administration.js';
 
 const DEFAULT_LIFETIME = '7d';
@@ -114,7 +114,7 @@ const LISTING: Listing<AdminInvitation> = {
     [
       'STATE',
       ({ revokedAt, expiresAt }) =>
-        revokedAt === null ? `until ${formatTime(expiresAt)}` : 'revoked',
+        revokedAt === null ? `until ${formatMinute(expiresAt)}` : 'revoked',
     ],
     ['CREATED BY', ({ createdBy }) => createdBy],
     ['NOTE', ({ note }) => note],

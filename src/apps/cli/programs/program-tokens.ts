@@ -3,7 +3,7 @@ import { requireSession, type CurrentSession } from '../account/current-session.
 import { CliError, EXIT, refusedError, usageError } from '../cli-error.js';
 import type { CliContext } from '../command.js';
 import { durationMs } from '../options.js';
-import { formatTime } from '../output.js';
+import { formatMinute } from '../output.js';
 import { replacing } from '../replacing.js';
 import { serverFetch } from '../server-fetch.js';
 import { ofProgramServer } from './list-programs.js';
@@ -42,7 +42,7 @@ export async function addProgram(context: AddContext): Promise<void> {
   context.output.result(
     { name, id, resource: added.resource, scopes: added.scopes, expiresAt, file },
     [
-      `Added ${name} at ${added.resource.name} until ${formatTime(expiresAt)}. It may:`,
+      `Added ${name} at ${added.resource.name} until ${formatMinute(expiresAt)}. It may:`,
       ...added.scopes.map(({ text }) => `  ${text}`),
       `For an access token: gatehouse programs token ${name}`,
     ].join('\n'),

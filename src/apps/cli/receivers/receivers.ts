@@ -12,7 +12,7 @@ import { settingsAccess } from '../account/settings-access.js';
 import { CliError, refusedError } from '../cli-error.js';
 import type { CliContext } from '../command.js';
 import { isYes, withAnswers } from '../input.js';
-import { formatTime, oneLine } from '../output.js';
+import { formatMinute, oneLine } from '../output.js';
 import { explainedFor, readSettings } from '../notify/settings-document.js';
 
 type Context = CliContext<{ readonly server?: string }>;
@@ -127,7 +127,7 @@ function ask({ output }: Context, waiting: readonly Receiver[]): Promise<readonl
         const chosen: Receiver[] = [];
         for (const one of waiting) {
           const { name, token, createdAt } = one;
-          const added = `added ${formatTime(createdAt)}`;
+          const added = `added ${formatMinute(createdAt)}`;
           output.note(oneLine(`${name ?? 'unnamed'}  ${maskedToken(token)}  ${added}`));
           output.note('Is this your device, and may it show text? [y/N]');
           if (isYes(await next())) {

@@ -3,13 +3,13 @@ import { savesPushTokensOfBuild } from '../../../packages/notify/environment.js'
 import { refusedError } from '../cli-error.js';
 import { command, type CommandGroup } from '../command.js';
 import { DENY_PRIVATE, FIELDS, SERVER, SETTINGS_FILE } from '../options.js';
-import { formatTime, type Listing } from '../output.js';
+import { formatMinute, type Listing } from '../output.js';
 import type { Receiver } from './receivers.js';
 
 const LISTING: Listing<Receiver> = {
   fields: ['id', 'token', 'name', 'showsText', 'clientServerUrl', 'createdAt', 'updatedAt'],
   columns: [
-    ['UPDATED', ({ updatedAt }) => formatTime(updatedAt)],
+    ['UPDATED', ({ updatedAt }) => formatMinute(updatedAt)],
     ['NAME', ({ name }) => name],
     ['TOKEN', ({ token }) => token],
     ['CLIENT SERVER URL', ({ clientServerUrl }) => clientServerUrl],
