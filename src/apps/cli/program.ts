@@ -69,8 +69,8 @@ Environment:
 Examples:
   $ gatehouse serve
   $ gatehouse signup --server http://127.0.0.1:3000
-  $ gatehouse tokens add my-push-token
-  $ gatehouse watch --json
+  $ gatehouse channels add https://ntfy.sh/my-topic --preset ntfy
+  $ gatehouse notify doctor
 `;
 
 /** Each command has it, so that it can be anywhere among the options of one. */

@@ -107,6 +107,17 @@ describe('gatehouse notify doctor', () => {
     });
   });
 
+  it('counts the deliveries that wait, and names a failure', async () => {
+    const receiver = await fixture.webhook('here');
+    await receiver.close();
+    await fixture.notify(1, 'ready', '--session', 's1');
+    const [spool] = await examined(1, 'spool');
+    expect(spool?.words).toBe('1 delivery waits because: Nothing listens at the url.');
+    await fixture.notify(1, 'ready', '--session', 's1');
+    const [longer] = await examined(1, 'spool');
+    expect(longer?.words).toBe('2 deliveries wait; one because: Nothing listens at the url.');
+  });
+
   it('reports that no target is set up', async () => {
     const { code, stdout } = await fixture.run('notify', 'doctor');
     expect(code).toBe(1);

@@ -238,7 +238,7 @@ describe('the input and settings of gatehouse notify', () => {
     );
     const { code, stdout, stderr } = await fixture.run('notify', ...READY, '--settings-file', file);
     expect(code).toBe(1);
-    expect(stdout).toContain('failed: This is no push token');
+    expect(stdout).toContain('failed: This is not a push token');
     expect(stdout).toContain('webhook ok  sent');
     expect(stdout).toContain('webhook bad  failed: The channel needs a url');
     expect(stdout).toContain('webhook  failed: The channel is no channel.');

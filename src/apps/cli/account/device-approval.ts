@@ -116,7 +116,7 @@ async function findDevice(text: string, { client, session }: CurrentSession): Pr
   if (code === null) {
     // The text may be a damaged link, with its secret.
     throw usageError(
-      'This is no code and no link of a device.',
+      'This is neither a code nor a link of a device.',
       'A code has eight letters: WDJB-MJHT.',
     );
   }

@@ -1,7 +1,7 @@
 import type { AccountProfile } from '../../../packages/client/api/api-client-answers.js';
 import { command } from '../command.js';
 import { SERVER } from '../options.js';
-import { formatTime } from '../output.js';
+import { formatMinute } from '../output.js';
 
 export const whoami = command({
   name: 'whoami',
@@ -25,8 +25,8 @@ function describe(server: string, profile: AccountProfile): string {
   return [
     `Account     ${id}`,
     `Server      ${server}`,
-    `Created     ${formatTime(createdAt)}`,
-    `Login       ${keyMode === 'keyed' ? 'device key' : 'identity provider, no device key'}`,
+    `Created     ${formatMinute(createdAt)}`,
+    `Sign-in     ${keyMode === 'keyed' ? 'device key' : 'identity provider, no device key'}`,
     `Content     ${encryptionMode === 'e2ee' ? 'end-to-end encrypted' : 'readable by the server'}`,
     linked.length === 0 ? 'Identities  none connected' : 'Identities',
     ...linked,

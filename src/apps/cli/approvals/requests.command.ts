@@ -37,7 +37,8 @@ export const requests: CommandGroup = {
     }),
     command({
       name: 'resume',
-      description: 'let sessions of this computer ask again that three denials in a row paused',
+      description:
+        'let paused sessions of this computer ask again: three denials in a row pause one',
       examples: ['gatehouse requests resume'],
       run: async (context) => (await load()).resume(context),
     }),

@@ -37,7 +37,7 @@ async function act(context: Context): Promise<void> {
   const [named = '', argument] = context.args;
   const agent = AGENTS.find((known) => known === named);
   if (agent === undefined) {
-    throw usageError(`"${named}" is no agent: ${AGENTS.join(', ')}.`);
+    throw usageError(`"${named}" is not an agent. Agents: ${AGENTS.join(', ')}.`);
   }
   // The old `notify` setting of Codex passes the event as an argument.
   const text = argument ?? decodeInput(await readStandardInput());

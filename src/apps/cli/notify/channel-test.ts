@@ -63,7 +63,7 @@ function exampleOf(name: string | undefined): ((server: string) => NotificationE
   }
   const topic = Object.hasOwn(TOPICS, name) ? TOPICS[name] : undefined;
   if (topic === undefined) {
-    throw usageError(`"${name}" is no topic: ${Object.keys(TOPICS).join(', ')}.`);
+    throw usageError(`"${name}" is not a topic. Topics: ${Object.keys(TOPICS).join(', ')}.`);
   }
   return (server) => sampleOf(topic, server);
 }

@@ -150,7 +150,7 @@ function topicsOf(list: string | undefined): Record<string, boolean> {
   });
   const unknown = named?.find((topic) => !CHANNEL_TOPICS.some((known) => known === topic));
   if (unknown !== undefined) {
-    throw usageError(`"${unknown}" is no topic: ${CHANNEL_TOPICS.join(', ')}.`);
+    throw usageError(`"${unknown}" is not a topic. Topics: ${CHANNEL_TOPICS.join(', ')}.`);
   }
   return Object.fromEntries(CHANNEL_TOPICS.map((topic) => [topic, named?.includes(topic) ?? true]));
 }

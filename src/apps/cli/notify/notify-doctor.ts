@@ -191,7 +191,11 @@ async function spoolCheck(context: Context, { session }: CurrentSession): Promis
     ({ entry }) => entry.kind === 'delivery' && entry.account.server === session.server,
   );
   const last = waiting.find(({ entry }) => entry.lastError !== null)?.entry.lastError;
-  const words = `${waiting.length} deliveries wait${last ? `; one because: ${last.detail}` : ''}`;
+  const [count, because] =
+    waiting.length === 1
+      ? ['1 delivery waits', ' because: ']
+      : [`${waiting.length} deliveries wait`, '; one because: '];
+  const words = last ? `${count}${because}${last.detail}` : count;
   const advice = 'Send them now: gatehouse notify flush';
   return check('spool', 'ok', words, waiting.length > 0 ? advice : undefined);
 }

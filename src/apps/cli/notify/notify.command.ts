@@ -24,9 +24,9 @@ Exit codes:
 const EVENT_OPTIONS = [
   ['--session <id>', 'the session it is about'],
   ['--title <text>', "the session's title"],
-  ['--id <id>', 'of the event: the same id is sent once (default: a new one)'],
+  ['--id <id>', 'id of the event: the same id is sent once (default: a new one)'],
   ['--metadata <name=value>', 'sent to webhooks; may be repeated', { parse: repeated }],
-  ['--event-file <file>', 'read it as JSON; - is standard input'],
+  ['--event-file <file>', 'read the event from this JSON file; - is standard input'],
   ['--no-mask', 'show passwords, tokens and keys in previews as they are'],
   ['--detach', 'return once the event is in the spool; a background process sends it'],
   ['--wait', 'wait until every target was reached or given up'],
@@ -108,10 +108,10 @@ ${describeBuild()}
     }),
     command({
       name: 'resolve',
-      description: 'a request was answered: drop what waits of it, and replace what is shown',
+      description: 'drop or replace the notifications of a request that was answered',
       options: [
         ['--request <id>', 'the request that was answered'],
-        ['--session <id>', 'of this session only'],
+        ['--session <id>', 'only of this session'],
         ['--no-background', 'start no background process that retries what failed'],
         SETTINGS_FILE,
         SERVER,
@@ -123,7 +123,7 @@ ${describeBuild()}
     }),
     command({
       name: 'flush',
-      description: 'try what waits and is due, of all accounts',
+      description: 'send what waits and is due, for all accounts',
       options: [['--wait', 'continue until nothing waits any more'], DENY_PRIVATE],
       examples: ['gatehouse notify flush', 'gatehouse notify flush --wait'],
       run: async (context) => (await loadFlush()).flush(context),

@@ -8,7 +8,7 @@ export const preferences: CommandGroup = {
     command({
       name: 'get',
       description: 'show all preferences, with defaults where nothing is saved, or one of them',
-      args: [['[name]', 'of a preference']],
+      args: [['[name]', 'name of a preference']],
       options: [SETTINGS_FILE, SERVER],
       examples: ['gatehouse preferences get'],
       run: async (context) => (await import('./preferences.js')).get(context),

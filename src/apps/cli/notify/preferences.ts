@@ -139,7 +139,9 @@ function parse(text: string): [string, boolean | string] {
 }
 
 function unknownName(name: string): Error {
-  return usageError(`There is no preference "${name}": ${Object.keys(CHOICES).join(', ')}.`);
+  return usageError(
+    `"${name}" is not a preference. Preferences: ${Object.keys(CHOICES).join(', ')}.`,
+  );
 }
 
 function assignment(name: string, values: Readonly<Record<string, unknown>>): string {

@@ -40,7 +40,11 @@ export const webhook: CommandGroup = {
       name: 'listen',
       description: 'receive deliveries on this computer, and print whether each verifies',
       options: [
-        ['--port <port>', 'of 127.0.0.1 (default: a free one)', { parse: wholeNumber(0, 65_535) }],
+        [
+          '--port <port>',
+          'port of 127.0.0.1 (default: a free one)',
+          { parse: wholeNumber(0, 65_535) },
+        ],
         SECRET_FILE,
         SECRET,
         ['--status <code>', 'answer with this (default 204)', { parse: wholeNumber(200, 599) }],
@@ -77,7 +81,7 @@ export const webhook: CommandGroup = {
       description: 'verify a stored delivery',
       options: [
         ['--file <file>', 'the body, byte for byte (default: standard input)'],
-        ['--signature <value>', 'of the header x-service-signature-256'],
+        ['--signature <value>', 'value of the header x-service-signature-256'],
         ['--header <name:value>', 'any header; may be repeated', { parse: repeated }],
         [
           '--tolerance-seconds <n>',

@@ -126,7 +126,7 @@ function pushEntries(
       return webPushEntry(context, preferences, content, { token, serverUrl });
     }
     if (!isPushToken(token)) {
-      const detail = 'This is no push token. The app must register again.';
+      const detail = 'This is not a push token. The app must register again.';
       return unsendable(target, 'malformed-token', detail);
     }
     const address = { token, serverUrl };

@@ -67,7 +67,7 @@ export class WebPushSender {
     if (subscription === null) {
       return lastingFailure(
         'malformed-token',
-        'This is no push token. The browser must register again.',
+        'This is not a push token. The browser must register again.',
       );
     }
     const leftMs = expiresAt - this.now();

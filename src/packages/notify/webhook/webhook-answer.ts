@@ -66,7 +66,7 @@ const FAILURES: Readonly<Record<string, Failure>> = {
   UND_ERR_CONNECT_TIMEOUT: TIMEOUT,
   UND_ERR_HEADERS_TIMEOUT: TIMEOUT,
   ETIMEDOUT: TIMEOUT,
-  ENOTFOUND: { code: 'host-not-found', detail: 'There is no host of the name in the url.' },
+  ENOTFOUND: { code: 'host-not-found', detail: 'The host name in the url is unknown.' },
   EAI_AGAIN: { code: 'host-not-found', detail: 'The name of the host cannot be looked up now.' },
   ECONNREFUSED: { code: 'connection-refused', detail: 'Nothing listens at the url.' },
   ECONNRESET: { code: 'connection-cut', detail: 'The webhook cut the connection.' },
