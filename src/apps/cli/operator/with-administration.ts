@@ -34,7 +34,7 @@ export async function withAdministration(
     return withDatabase(
       context,
       (database) => work(new DatabaseAdministration(database, context)),
-      'Set it as the server has it. Or work through a running server, as for an embedded database: --admin-url, with a token of its ADMIN_TOKENS_FILE in GATEHOUSE_ADMIN_TOKEN.',
+      'Set it as the server has it. Or ask a running server (also an embedded one):\n  add --admin-url, with a token of ADMIN_TOKENS_FILE in GATEHOUSE_ADMIN_TOKEN.',
     );
   }
   const { throughServer } = await import('./server-administration.js');
