@@ -31,6 +31,13 @@ describe(buildProgram, () => {
     expect(text.split('\n').filter((line) => line.length > 80)).toEqual([]);
   });
 
+  it('lists commands without the options that each of them has', () => {
+    const help = helpOf(PROGRAM);
+    expect(help).toMatch(/^ {2}login {2,}sign in to your account with this user's device key$/m);
+    expect(help).toMatch(/^ {2}channels \[command\] {2,}list, add and change/m);
+    expect(help).toMatch(/^ {2}completion <shell> {2,}print/m);
+  });
+
   it.each(['--version', '-V', '--json', '--help'])(
     'takes %s after an option as its text: an exit code of 0 would mean allowed',
     async (text) => {

@@ -93,8 +93,12 @@ export function buildProgram(shell: Shell): Command {
     .addOption(JSON_OPTION)
     // Otherwise `--title --version` prints the version with exit code 0, which for `ask` means allowed.
     .enablePositionalOptions()
-    // Else a long name of a command stops the wrapping of all descriptions.
-    .configureHelp({ minWidthToWrap: 20 })
+    .configureHelp({
+      // Else a long name of a command stops the wrapping of all descriptions.
+      minWidthToWrap: 20,
+      // Every command has options: to say so would push its description into a second line.
+      subcommandTerm: (one) => `${one.name()} ${one.usage().replace(/\[options\] ?/, '')}`.trim(),
+    })
     .configureOutput({
       writeOut: (text) => void shell.streams.out.write(text),
       writeErr: (text) => void shell.streams.error.write(text),
