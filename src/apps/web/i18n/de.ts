@@ -206,6 +206,8 @@ export const de: Messages = {
     disconnectLoss:
       'Dieser Server verlangt die Verbindung: Sie verlieren den Zugriff, bis Sie sie wiederherstellen. Ihre Daten bleiben erhalten.',
     disconnectHint: 'Sie können die Verbindung jederzeit wiederherstellen.',
+    disconnectEnds:
+      'Geräte, die sich damit angemeldet haben, werden abgemeldet, gegebenenfalls auch dieses.',
     lastIdentity: 'Ihr einziger Weg zur Anmeldung. Verbinden Sie vor dem Trennen einen weiteren.',
     connected: (name) => `${name} ist verbunden.`,
     disconnected: (name) => `${name} ist getrennt.`,

@@ -207,6 +207,7 @@ export const en = {
     disconnectLoss:
       'This server requires it: you lose access until you connect it again. Your data stays.',
     disconnectHint: 'You can connect it again at any time.',
+    disconnectEnds: 'Devices that signed in with it are signed out, this one too if it did.',
     lastIdentity: 'Your only way to sign in. To disconnect it, connect another one first.',
     connected: (name: string) => `${name} is connected.`,
     disconnected: (name: string) => `${name} is disconnected.`,

@@ -85,6 +85,20 @@ inChromium('the account page, on a server with both kinds of account', () => {
     expect(await visitor.page.getByRole('button', { name: /^Disconnect/ }).count()).toBe(0);
   });
 
+  it('says before it disconnects a provider that devices are signed out with it', async () => {
+    await through('emil');
+    await visitor.press(/Readable by the server/);
+    await sees('Your account is ready.');
+    await open(visitor, 'Security');
+    await visitor.press('Connect The acme provider');
+    await sees('The acme provider is connected.');
+    await open(visitor, 'Security');
+    await visitor.press('Disconnect The acme provider');
+    await sees('Devices that signed in with it are signed out, this one too if it did.');
+    await visitor.press('Disconnect');
+    await sees('The acme provider is disconnected.');
+  });
+
   it('creates an encrypted account with a key, and asks for that key again', async () => {
     await through('berta');
     await visitor.press(/End-to-end encrypted/);

@@ -33,6 +33,7 @@ export function Identities(props: SectionProps) {
             identity={identity}
             {...rowOf(identity.provider)}
             isLast={isLastWayIn(account, identity.provider)}
+            isKeyless={account.profile.keyMode === 'keyless'}
             disconnect={() => run(() => disconnect(props, identity.provider))}
           />
         ))}
@@ -128,6 +129,8 @@ interface LinkedProps extends RowProps {
   readonly identity: Identity;
   /** True if nothing else signs in to the account. */
   readonly isLast: boolean;
+  /** True if sessions that began with it end with it. */
+  readonly isKeyless: boolean;
   readonly disconnect: () => void;
 }
 
@@ -160,7 +163,7 @@ function Linked({ identity, isLast, isCertificate, ...row }: LinkedProps) {
 type DisconnectProps = Omit<LinkedProps, 'identity' | 'isCertificate' | 'isLast'>;
 
 /** Asks for confirmation, because access may depend on the provider. */
-function Disconnect({ name, isRequired, isBusy, disconnect }: DisconnectProps) {
+function Disconnect({ name, isRequired, isKeyless, isBusy, disconnect }: DisconnectProps) {
   const { security } = t;
   return (
     <DialogButton
@@ -172,6 +175,7 @@ function Disconnect({ name, isRequired, isBusy, disconnect }: DisconnectProps) {
       {(close) => (
         <>
           <p>{isRequired ? security.disconnectLoss : security.disconnectHint}</p>
+          {isKeyless && <p>{security.disconnectEnds}</p>}
           <FormButtons
             close={close}
             submit={security.disconnect}
