@@ -74,6 +74,22 @@ describe(LiveConnectionsService.name, () => {
     expect(connections.countOf('account')).toBe(0);
   });
 
+  it('closes a connection in place of an update when its session has expired', async () => {
+    const ended = new Promise((done) => client.once('disconnect', done));
+    near.data.access = { ...near.data.access, expiresAt: clock.now() };
+    connections.publish('account', 1, { t: 'identities-changed' });
+    await ended;
+    expect(events).toEqual([['closing', expect.objectContaining({ code: 'token-expired' })]]);
+  });
+
+  it('closes the connections of expired sessions without an update', async () => {
+    const ended = new Promise((done) => client.once('disconnect', done));
+    near.data.access = { ...near.data.access, expiresAt: clock.now() };
+    connections.closeExpired();
+    await ended;
+    expect(events).toEqual([['closing', expect.objectContaining({ code: 'token-expired' })]]);
+  });
+
   it('closes it after the machine slept or its wall clock was set back', async () => {
     const ended = new Promise((done) => client.once('disconnect', done));
     const readAt = { wallMs: clock.now() + 60_000, monotonicMs: clock.elapsed() };

@@ -9,6 +9,7 @@ import { millisecondsSince } from '../../common/runtime/moment.js';
 import { Runtime } from '../../common/runtime/runtime.js';
 import { authConfig, type AuthSettings } from '../config/auth.config.js';
 import { updatesConfig, type UpdatesSettings } from '../config/updates.config.js';
+import { CONNECTION_CHECK_MS } from '../../core/policy/admission/revocation.js';
 import { CLOSING_MS, closeForRestart } from './connection-transport.js';
 import {
   bodyOnConnection,
@@ -17,7 +18,6 @@ import {
   type UpdatesSocket,
 } from './updates.events.js';
 
-const EXPIRY_CHECK_MS = 10_000;
 /** Delay for the clients of a server that stops: the waves have spread them already. */
 export const RETRY_AFTER_DRAIN_SECONDS = 1;
 /** Delay for the clients of connections that cannot be checked. */
@@ -181,23 +181,29 @@ export class LiveConnectionsService implements OnModuleInit {
   }
 
   /**
-   * Closes a connection in place of sending it an update if its last check is too old: its access may
-   * have ended. Socket.IO sends nothing on a connection that is closed here.
+   * Closes a connection in place of sending it an update if its session expired, or if its last check is too
+   * old: its access may have ended. Socket.IO sends nothing on a connection that is closed here.
    */
   private noteSent(socket: UpdatesSocket, event: string, seq: number): void {
-    const { readAt } = socket.data.access;
-    const ageMs = millisecondsSince(readAt, this.runtime.clock);
-    if (event === 'update' && ageMs > this.rules.revocationBoundMs) {
-      this.close(
-        socket,
-        new AppError('unavailable', { retryAfterSeconds: RETRY_UNCHECKED_SECONDS }),
-      );
-    } else {
+    const refusal = event === 'update' ? this.refusalOf(socket.data.access) : null;
+    if (refusal === null) {
       socket.data.sentSeq = Math.max(socket.data.sentSeq, seq);
+    } else {
+      this.close(socket, refusal);
     }
   }
 
-  @Interval(EXPIRY_CHECK_MS)
+  private refusalOf({ readAt, expiresAt }: Access): AppError | null {
+    const { clock } = this.runtime;
+    if (expiresAt <= clock.now()) {
+      return new AppError('token-expired');
+    }
+    return millisecondsSince(readAt, clock) > this.rules.revocationBoundMs
+      ? new AppError('unavailable', { retryAfterSeconds: RETRY_UNCHECKED_SECONDS })
+      : null;
+  }
+
+  @Interval(CONNECTION_CHECK_MS)
   closeExpired(): void {
     const now = this.runtime.clock.now();
     for (const socket of this.all()) {
