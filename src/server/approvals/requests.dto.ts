@@ -1,6 +1,16 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiProperty } from '@nestjs/swagger';
-import { Equals, IsInt, IsUUID, Matches, Max, MaxLength, Min, ValidateBy } from 'class-validator';
+import {
+  Equals,
+  IsInt,
+  IsString,
+  IsUUID,
+  Matches,
+  Max,
+  MaxLength,
+  Min,
+  ValidateBy,
+} from 'class-validator';
 import { Transform } from 'class-transformer';
 import { OptionalField } from '../http/text-field.js';
 import {
@@ -29,6 +39,7 @@ const SEALED = 'Sealed by the client; opaque to the server.';
 /** Sealed text: a version and base64url, without white space. */
 const IsSealed = (): PropertyDecorator =>
   applyDecorators(
+    IsString(),
     MaxLength(MAX_SEALED_LENGTH),
     Matches(/^[\x21-\x7e]+$/, { message: '$property must be text without white space' }),
   );

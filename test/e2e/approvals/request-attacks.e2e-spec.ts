@@ -138,6 +138,14 @@ describe('requests under attack', () => {
     expect(refusalOf(await asker.ask(body))).toEqual({ status: 400, code: 'invalid-request' });
   });
 
+  it('refuses sealed content that is no text, and says so', async () => {
+    const details = [{ path: 'sealed', message: 'sealed must be a string' }];
+    const refused = await asker.ask({ id: newRequestId(), sealed: 7 });
+    expect(refused.body).toMatchObject({ code: 'invalid-request', details });
+    const answered = await asker.answer(await asker.asked(), { sealed: 7 });
+    expect(answered.body).toMatchObject({ code: 'invalid-request', details });
+  });
+
   it('refuses plain content of an encrypted account', async () => {
     const refused = await asker.ask({ id: newRequestId(), content: { tool: 'Bash' } });
     expect(refusalOf(refused)).toEqual({ status: 403, code: 'plaintext-writes-disabled' });
