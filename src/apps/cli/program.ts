@@ -164,6 +164,11 @@ function refuse(error: CommanderError, command: Command): never {
   if (error.exitCode === 0 || error.code === 'commander.help') {
     throw error;
   }
+  const { parent } = command;
+  // The word went to the command that runs without a subcommand, and is the wrong name of one.
+  if (error.code === 'commander.excessArguments' && parent?.args[0] === command.args[0]) {
+    throw usageError(`unknown command '${command.args[0]}'`, helpHint(parent));
+  }
   const message = error.message.replace(/^error: /, '');
   throw usageError(message.replace(SIGN_IN, '$1\n(Did you mean login?)'), helpHint(command));
 }

@@ -329,12 +329,22 @@ describe('gatehouse, with wrong arguments', () => {
     expect(error).toMatchObject({ code: 'usage', hint: `Run: ${name} --help` });
   });
 
-  it.each([[], ['tokens'], ['config']])(
-    'shows the help and exits with 2 on "%s"',
-    async (...args) => {
-      const { code, stderr } = await user.run(args);
-      expect(code).toBe(2);
-      expect(stderr).toContain('Usage: gatehouse');
+  it.each([[], ['key'], ['config']])('shows the help and exits with 2 on "%s"', async (...args) => {
+    const { code, stderr } = await user.run(args);
+    expect(code).toBe(2);
+    expect(stderr).toContain('Usage: gatehouse');
+  });
+
+  it.each(['tokens', 'channels', 'deliveries', 'devices', 'programs', 'requests'])(
+    'lists by %s without a subcommand, and names one that does not exist',
+    async (group) => {
+      const { code, stdout, stderr } = await user.run([group]);
+      const named = await user.run([group, 'list']);
+      expect({ code, stdout, stderr }).toEqual(named);
+      const { error } = await failure([group, 'lst']);
+      expect(error['message']).toBe("unknown command 'lst'");
+      const surplus = await failure([group, 'list', 'lst']);
+      expect(surplus.error['message']).toContain("too many arguments for 'list'");
     },
   );
 

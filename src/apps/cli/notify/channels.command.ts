@@ -63,7 +63,8 @@ export const channels: CommandGroup = {
     }),
     command({
       name: 'list',
-      description: 'list them, without secrets',
+      description: 'list them, without secrets; runs without a subcommand, too',
+      isDefault: true,
       options: [FIELDS, SETTINGS_FILE, SERVER],
       examples: ['gatehouse channels list', 'gatehouse channels list --fields id,url'],
       run: async (context) => (await load()).list(context),

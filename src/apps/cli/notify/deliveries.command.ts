@@ -14,7 +14,8 @@ readable by you alone: what waits, and for a week the last 3000 that ended.
   commands: [
     command({
       name: 'list',
-      description: 'list them, newest first: waiting, sent, failed, dropped',
+      description: 'list them, newest first; runs without a subcommand, too',
+      isDefault: true,
       options: [
         ['--state <state>', 'only these', { choices: ['waiting', 'sent', 'failed', 'dropped'] }],
         ['--limit <count>', 'at most this many (default 50)', { parse: wholeNumber(1, 10_000) }],

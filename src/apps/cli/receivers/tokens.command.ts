@@ -26,7 +26,8 @@ export const tokens: CommandGroup = {
   commands: [
     command({
       name: 'list',
-      description: 'list them, newest first',
+      description: 'list them, newest first; runs without a subcommand, too',
+      isDefault: true,
       options: [FIELDS, SERVER],
       examples: ['gatehouse tokens list', 'gatehouse tokens list --fields token'],
       async run(context) {
