@@ -26,6 +26,10 @@ const DETAILS: Partial<Record<ErrorCode, string>> = {
   'not-found': 'There is no such resource.',
 };
 
+function detailOf({ code, message, extras }: AppError): string {
+  return extras.details?.[0]?.message ?? DETAILS[code] ?? message;
+}
+
 /** Writes a refusal as RFC 7644, 3.12 defines it. */
 export function scimRefusal(refusal: AppError): FormattedRefusal {
   const isScim = refusal instanceof ScimError;
@@ -34,7 +38,7 @@ export function scimRefusal(refusal: AppError): FormattedRefusal {
     schemas: ['urn:ietf:params:scim:api:messages:2.0:Error'],
     status: String(status),
     ...(isScim && refusal.scimType !== null && { scimType: refusal.scimType }),
-    detail: isScim ? refusal.detail : (DETAILS[refusal.code] ?? refusal.message),
+    detail: isScim ? refusal.detail : detailOf(refusal),
   };
   const headers = { 'content-type': `${SCIM_TYPE}; charset=utf-8` };
   return { status, headers, body: JSON.stringify(body) };

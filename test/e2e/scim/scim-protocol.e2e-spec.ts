@@ -253,7 +253,11 @@ describe('the SCIM endpoint', () => {
       415,
       'Send a body of the type application/scim+json.',
     ]);
-    expect((await post('{', 'application/scim+json')).status).toBe(400);
+    const broken = await post('{', 'application/scim+json');
+    expect([broken.status, broken.body['detail']]).toEqual([
+      400,
+      'Send valid JSON, without fields named __proto__ or constructor.prototype.',
+    ]);
     expect((await post('', 'application/scim+json')).status).toBe(400);
     expect((await post('['.repeat(5000), 'application/json')).status).toBe(400);
     const note = 'y'.repeat(200_000);
