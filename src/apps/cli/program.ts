@@ -166,7 +166,8 @@ function refuse(error: CommanderError, command: Command): never {
   }
   const { parent } = command;
   // The word went to the command that runs without a subcommand, and is the wrong name of one.
-  if (error.code === 'commander.excessArguments' && parent?.args[0] === command.args[0]) {
+  const isExcess = error.code === 'commander.excessArguments';
+  if (isExcess && parent !== null && parent.args[0] === command.args[0]) {
     throw usageError(`unknown command '${command.args[0]}'`, helpHint(parent));
   }
   const message = error.message.replace(/^error: /, '');
