@@ -24,6 +24,11 @@ function requestWith(input: unknown, more: Partial<AgentRequest> = {}): AgentReq
   };
 }
 
+function toolNamed(name: string): AgentRequest {
+  const tool = { name, input: { command: 'rm -r notes' } };
+  return requestWith(tool.input, { tool });
+}
+
 /** Returns the push that the command sends, as a phone displays it. */
 function pushOf(request: AgentRequest, digest: string = DIGEST) {
   const event = readEvent({ serverUrl: SERVER, ...eventOf(request, digest) }, NOW);
@@ -87,6 +92,9 @@ describe('Events 7: Allow under a notification', () => {
     ['a file', requestWith({ file_path: '/etc/passwd' })],
     ['an explanation of several lines', requestWith({ command: 'ls', reason: 'a\nb' })],
     ['an agent that takes no allow', requestWith({ command: 'ls' }, { denyOnly: true })],
+    ['a long name of the tool before it', toolNamed('x'.repeat(128))],
+    ['a sentence as the name of the tool', toolNamed('Bash needs your permission: ls, or another')],
+    ['a name that is written from right to left', toolNamed('\u05d0\u05d1')],
   ])('asks again where the notification cannot show it whole: %s', (_title, request) => {
     expect(whyOf(request)).toBe('not-whole');
   });

@@ -28,6 +28,8 @@ export type AskedAgain = 'not-authenticated' | 'other-request' | 'not-whole' | '
 
 /** A longer line is cut by the system, and the rest is not seen. */
 const MAX_COMMAND_CHARACTERS = 100;
+/** A name of a tool that neither pushes the command after it out of sight nor reads like another one. */
+const PLAIN_NAME = /^[\w.:-]{0,64}$/;
 const ACTING = 'command directory computer';
 const ACTING_IN_SESSION = 'command sessionDirectory computer';
 
@@ -65,7 +67,8 @@ function wholeText({ request }: ShownableRequest): NotificationText | null {
   const { command } = input;
   const [line = [], ...more] = acting[0]?.lines ?? [];
   const isPlain = line.every((piece) => typeof piece === 'string');
-  const isWhole = more.length === 0 && isPlain && line.join('') === command;
+  const isNamed = PLAIN_NAME.test(request.tool?.name ?? '');
+  const isWhole = isNamed && more.length === 0 && isPlain && line.join('') === command;
   if (typeof command !== 'string' || !isWhole || command.length > MAX_COMMAND_CHARACTERS) {
     return null;
   }
