@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { createCliUser } from '../../fixtures/programs/cli-fixture.js';
 import { startServer } from '../../fixtures/programs/server-fixture.js';
 import { Notifying } from '../../fixtures/notify-fixture.js';
+import { call } from '../../helpers/client.js';
 
 const [MINE, OLD_APP, ATTACKER] = ['mine', 'old-app', 'attacker'].map(
   (name) => `ExponentPushToken[${name}]`,
@@ -21,9 +22,9 @@ beforeEach(async () => {
 afterEach(() => fixture.stop());
 
 /** The pushes of one event, by token. */
-async function pushesOf(id: string): Promise<Record<string, string>> {
+async function pushesOf(id: string, ...more: string[]): Promise<Record<string, string>> {
   const before = fixture.push.accepted.length;
-  await fixture.notify(0, ...ASK, ...COMMAND, '--id', id);
+  await fixture.notify(0, ...ASK, ...COMMAND, '--id', id, ...more);
   const sent = fixture.push.accepted.slice(before);
   const asked = sent.filter(({ data }) => data?.['sessionId'] === 's');
   return Object.fromEntries(asked.map(({ to, title, body }) => [to, `${title}: ${body}`]));
@@ -31,6 +32,15 @@ async function pushesOf(id: string): Promise<Record<string, string>> {
 
 const announced = () =>
   fixture.push.accepted.filter(({ data }) => data?.['sessionId'] === 'gatehouse-receivers');
+
+/** Replaces the settings by a text of another app, as the server can. */
+async function hideSettings(): Promise<void> {
+  const { token } = fixture.session;
+  const { body } = await call(server, 'GET', '/v2/account/settings', { token });
+  const content = { t: 'encrypted', c: 'of another app' };
+  const write = { content, expectedVersion: body['version'] };
+  await call(server, 'POST', '/v2/account/settings', { token, body: write });
+}
 
 const add = (token: string) =>
   fixture.user.run(['tokens', 'add', token], {
@@ -53,6 +63,19 @@ describe('receivers that a device with the key confirmed', () => {
       [ATTACKER, false],
       [MINE, true],
     ]);
+  });
+
+  it('sends no text to others with a local settings file either, also if the server hides the list', async () => {
+    await add(MINE);
+    await fixture.registerToken(ATTACKER);
+    const file = join(fixture.user.home, 'settings.json');
+    writeFileSync(file, '{"notificationsSettingsV1": {"v": 1}}');
+    const sent = await pushesOf('one', '--settings-file', file);
+    expect(sent[MINE]).toContain('cat /secret');
+    expect(sent[ATTACKER]).toBe(`Permission needed: ${GENERIC}`);
+    await hideSettings();
+    const hidden = await pushesOf('two', '--settings-file', file);
+    expect(new Set(Object.values(hidden))).toEqual(new Set([`Permission needed: ${GENERIC}`]));
   });
 
   it('announces new ones at most once a day', async () => {

@@ -28,12 +28,20 @@ import {
 import { keyOf } from '../spool/spool-name.js';
 import { requestPreviewsOfBuild } from '../../../packages/notify/environment.js';
 import { readPreferences, type Preferences } from '../../../packages/notify/preferences.js';
+import { modeOf } from '../../../packages/client/settings/account-settings.js';
+import { RECEIVERS_SETTING } from '../../../packages/client/settings/receivers.js';
 import { requireSessionAt, type CurrentSession } from '../account/current-session.js';
+import { settingsAccess } from '../account/settings-access.js';
 import type { CliContext, OptionsOf } from '../command.js';
 import { CliError, EXIT } from '../cli-error.js';
 import type { DENY_PRIVATE, SERVER, SETTINGS_FILE } from '../options.js';
 import { formatMinute } from '../output.js';
-import { isRefused, readSettings, type SettingsDocument } from './settings-document.js';
+import {
+  isRefused,
+  isUnreadable,
+  readSettings,
+  type SettingsDocument,
+} from './settings-document.js';
 
 export type SenderOptions = OptionsOf<
   readonly [typeof SERVER, typeof SETTINGS_FILE, typeof DENY_PRIVATE]
@@ -55,7 +63,7 @@ interface Snapshot {
   readonly v: 1;
   /** Unix milliseconds. */
   readonly at: number;
-  /** null = only a local settings file was read. */
+  /** null = they were not read, because there is a local settings file. */
   readonly settings: StoredSettings | null;
   readonly tokens: readonly SavedPushToken[];
 }
@@ -133,7 +141,7 @@ export class SpoolAccounts {
     }
     try {
       const [document, tokens] = await Promise.all([
-        readSettings(context, current),
+        readSenderSettings(context, current),
         current.client.pushTokens(),
       ]);
       await this.save(name, document, tokens);
@@ -145,7 +153,7 @@ export class SpoolAccounts {
       }
       const { settings, tokens } = snapshot;
       const known = settings ?? undefined;
-      const { fields } = await readSettings(context, current, false, known).catch(
+      const { fields } = await readSenderSettings(context, current, known).catch(
         (refusal: unknown) => {
           // This computer has seen newer settings since: the events wait for the server.
           throw isRefused(refusal) ? error : refusal;
@@ -194,6 +202,46 @@ export class SpoolAccounts {
   private contextOf({ server, settingsFile }: SpoolAccount): CliContext<SenderOptions> {
     const account = { server, settingsFile: settingsFile ?? undefined };
     return { ...this.context, options: { ...this.context.options, ...account } };
+  }
+}
+
+/**
+ * Reads the settings of a sender. A local file replaces the preferences, and not the list of confirmed devices, which
+ * only the sealed settings of the account have.
+ *
+ * @param known the last answer of a server that is unreachable now
+ * @throws CliError, ServerUnreachable, GatehouseProblem
+ */
+async function readSenderSettings(
+  context: CliContext<SenderOptions>,
+  current: CurrentSession,
+  known?: StoredSettings,
+): Promise<SettingsDocument> {
+  const document = await readSettings(context, current, false, known);
+  const access = document.file === null ? null : await settingsAccess(current);
+  const pin = (await access?.pins.read()) ?? null;
+  const content = access?.content ?? null;
+  if (content === null || modeOf(content, pin) === 'plain') {
+    return document;
+  }
+  const withReceivers = (receivers: unknown) => ({
+    ...document,
+    fields: { ...document.fields, [RECEIVERS_SETTING]: receivers },
+  });
+  try {
+    const ofAccount = { ...context, options: {} };
+    const { fields, stored } = await readSettings(ofAccount, current, false, known);
+    return { ...withReceivers(fields[RECEIVERS_SETTING]), stored };
+  } catch (error) {
+    const isUnread = isUnreadable(error) || isUnavailable(error);
+    // Settings that this computer has never opened may be of another app, which has no such list.
+    if (isUnread && (pin?.settings ?? null) === null) {
+      return document;
+    }
+    if (!isUnreadable(error)) {
+      throw error;
+    }
+    return withReceivers([]);
   }
 }
 
