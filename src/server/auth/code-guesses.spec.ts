@@ -1,4 +1,5 @@
-import { INVITATION_TRIES, USER_CODE_MISSES } from '../../core/policy/flow/code-limits.js';
+import { USER_CODE_MISSES } from '../../core/policy/flow/code-limits.js';
+import { RATE_LIMIT_VARIABLES } from '../config/http.config.js';
 import { USER_CODES } from '../../core/protocol/user-code.js';
 
 const { perAccount, perAddress } = USER_CODE_MISSES;
@@ -23,8 +24,8 @@ describe('guessing a user code', () => {
 
 describe('guessing an invitation code', () => {
   it('finds one of a million codes with less than 2^-20 in a year from a million addresses', () => {
-    const { max, timeWindow } = INVITATION_TRIES;
-    const tries = ((365 * 86_400_000) / timeWindow) * max * 1_000_000;
+    const perMinute = RATE_LIMIT_VARIABLES.AUTH_LOGIN_RATE_LIMIT_PER_IP_PER_MINUTE.default;
+    const tries = 365 * 24 * 60 * perMinute * 1_000_000;
     expect((tries * 1_000_000) / 32 ** 18).toBeLessThan(2 ** -20);
   });
 });

@@ -6,7 +6,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { addressGroup } from '../../common/addresses.js';
 import { AppError, isUnavailable } from '../../common/errors.js';
 import { rateLimitsConfig, type RateLimitSettings } from '../config/http.config.js';
-import { DEVICE_APPROVALS, INVITATION_TRIES } from '../../core/policy/flow/code-limits.js';
+import { DEVICE_APPROVALS } from '../../core/policy/flow/code-limits.js';
 import { PROGRAM_APPROVALS } from '../../core/policy/programs/programs.js';
 import { shareOfSession } from './session-share.js';
 import { redisRateStore } from '../storage/redis/redis-rate-store.js';
@@ -16,7 +16,6 @@ type Limited =
   | keyof Omit<RateLimitSettings, 'perIp'>
   | 'perSession'
   | 'deviceApprovalPerAccount'
-  | 'invitationPerIp'
   | 'programApprovalPerAccount'
   | 'scimPerProvider'
   | 'tokenPerIp'
@@ -137,7 +136,6 @@ function checksOn(
     handshakePerIp: { max: handshakePerIp, timeWindow: MINUTE_MS },
     deviceApprovalPerAccount: DEVICE_APPROVALS,
     programApprovalPerAccount: PROGRAM_APPROVALS,
-    invitationPerIp: INVITATION_TRIES,
     perResourceServer: { max: perResourceServer, timeWindow: MINUTE_MS },
     tokenPerIp: { max: perIp, timeWindow: MINUTE_MS },
     refusalPerIp: { max: perIp, timeWindow: MINUTE_MS },

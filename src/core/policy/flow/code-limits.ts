@@ -9,9 +9,6 @@ export const USER_CODE_MISSES = { perAccount: 3, perAddress: 60 } as const;
 /** Approvals of one account in an hour. */
 export const DEVICE_APPROVALS = { max: 10, timeWindow: 60 * 60_000 };
 
-/** Limits one address group: a stranger could use up a limit for all; 90 bits need none. */
-export const INVITATION_TRIES = { max: 20, timeWindow: 10 * 60_000 } as const;
-
 export const INVITATION_LIMITS = {
   uses: 1000,
   minSeconds: 60,

@@ -1,6 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { AuditService } from '../../audit/audit.service.js';
-import { RateLimitService } from '../../auth/rate-limit.service.js';
 import { AdmissionService } from '../../auth/admission.service.js';
 import { AppError, orRefuse } from '../../../common/errors.js';
 import { encryptionConfig, type EncryptionSettings } from '../../config/encryption.config.js';
@@ -20,7 +19,6 @@ export class KeyedSignupService {
     private readonly accounts: AccountRepository,
     private readonly invitations: InvitationRepository,
     private readonly admission: AdmissionService,
-    private readonly limits: RateLimitService,
     private readonly audit: AuditService,
     @Inject(encryptionConfig.KEY) private readonly encryption: EncryptionSettings,
   ) {}
@@ -28,8 +26,7 @@ export class KeyedSignupService {
   /**
    * Makes the account of a new key with its first session, where policy or invitation permit it.
    * @returns null when another login of the same key was first
-   * @throws AppError `not-found` where `create` is false, `signup-disabled`, `invitation-invalid`,
-   * `rate-limited`
+   * @throws AppError `not-found` where `create` is false, `signup-disabled`, `invitation-invalid`
    */
   async signUp(
     { create, invitation }: DeviceKeyLoginDto,
@@ -55,7 +52,7 @@ export class KeyedSignupService {
 
   /**
    * @returns null when another login of the same key was first, and the use is left
-   * @throws AppError `invitation-invalid`, `rate-limited`
+   * @throws AppError `invitation-invalid`
    */
   private async useInvitation(
     text: string,
@@ -63,8 +60,6 @@ export class KeyedSignupService {
     session: NewSession,
   ): Promise<string | null> {
     const code = orRefuse(readInvitationCode(text), 'invitation-invalid');
-    // Counted before it is looked up: beyond the limit a right guess finds nothing either.
-    await this.limits.count('invitationPerIp', session.address ?? '');
     const mode = newKeyedAccountMode(this.encryption);
     const account = orRefuse(
       await this.invitations.signUp(code, publicKey, mode, session),
