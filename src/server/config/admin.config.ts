@@ -3,6 +3,7 @@ import { isLoopbackHost } from '../../core/policy/flow/return-address.js';
 import type { ConfigurationReport } from './environment/configuration-error.js';
 import {
   HOST_NAME,
+  PLAIN_ADDRESS,
   PROVIDER_ID_PATTERN,
   namespaceOf,
   variablesOf,
@@ -23,7 +24,7 @@ export const ADMIN_VARIABLES = {
   ),
   ADMIN_HOST: admin({ ...HOST_NAME, default: LOOPBACK }, 'Address of ADMIN_PORT.'),
   ADMIN_PUBLIC_URL: admin(
-    { type: 'url', default: null, schemes: ['https', 'http'] },
+    PLAIN_ADDRESS,
     'Address at which browsers reach ADMIN_PORT. Pages of other origins are refused. ADMIN_LOGIN_PROVIDER needs it. Empty = the address that the browser names.',
   ),
   ADMIN_TOKENS_FILE: admin.path(

@@ -2,6 +2,7 @@ import { canonicalOrigin } from '../network/origins.js';
 import type { ConfigurationReport } from './environment/configuration-error.js';
 import {
   HOST_NAME,
+  PLAIN_ADDRESS,
   namespaceOf,
   variablesOf,
   type Checked,
@@ -25,7 +26,7 @@ export const HTTP_VARIABLES = {
     'Name of a file in config/presets. Its values apply where a variable is not set.',
   ),
   SERVICE_PUBLIC_URL: server(
-    { type: 'url', schemes: ['http', 'https'], default: null },
+    PLAIN_ADDRESS,
     'Address that clients use. Provider callbacks and the default return address begin with it.',
   ),
   SERVICE_TLS_CERT_PATH: server.path(
@@ -188,13 +189,6 @@ export function withoutTrailingSlash(address: string | null): string | null {
 
 export function checkHttp(values: HttpValues, report: ConfigurationReport): void {
   checkCorsOrigins(values.SERVICE_CORS_ORIGINS, report);
-  if (values.SERVICE_PUBLIC_URL === null) {
-    return;
-  }
-  const url = new URL(values.SERVICE_PUBLIC_URL);
-  if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '') {
-    report.problem('SERVICE_PUBLIC_URL', 'must not have a user name, query or fragment.');
-  }
 }
 
 /** Browsers send an origin in one form, and it is compared as text. */

@@ -1,4 +1,4 @@
-import { namespaceOf, variablesOf, type ValuesOf } from './environment/variable.js';
+import { namespaceOf, PLAIN_ADDRESS, variablesOf, type ValuesOf } from './environment/variable.js';
 import { hostsAccountPage, withoutTrailingSlash, type AccountPageValues } from './http.config.js';
 import type { CertificateAllowRules } from './rules/certificate-rules.js';
 import type { TlsFileSet } from './tls/tls-files.js';
@@ -118,7 +118,7 @@ export const MTLS_VARIABLES = {
     'Header with the issuer.',
   ),
   SERVICE_FEATURE_AUTH_MTLS__PUBLIC_URL: mtls(
-    { type: 'url', default: null, schemes: ['https', 'http'] },
+    PLAIN_ADDRESS,
     'Address at which browsers are asked for certificates. Empty = the address at which they begin.',
   ),
   SERVICE_FEATURE_AUTH_MTLS__RETURN_TO_ALLOW_PREFIXES: mtls(

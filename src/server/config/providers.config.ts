@@ -1,7 +1,13 @@
 import { createPrivateKey } from 'node:crypto';
 import { userEntryFailure } from '../../core/policy/eligibility/eligibility.js';
 import type { ConfigurationReport } from './environment/configuration-error.js';
-import { namespaceOf, variablesOf, type Checked, type ValuesOf } from './environment/variable.js';
+import {
+  namespaceOf,
+  PLAIN_ADDRESS,
+  variablesOf,
+  type Checked,
+  type ValuesOf,
+} from './environment/variable.js';
 import { withoutTrailingSlash } from './http.config.js';
 import { insecureFailure } from './providers-file/entry-schema.js';
 import type {
@@ -37,23 +43,16 @@ export const PROVIDER_VARIABLES = {
     'Client secret of the OAuth or GitHub App.',
   ),
   GITHUB_REDIRECT_URL: github(
-    {
-      type: 'url',
-      schemes: ['http', 'https'],
-      default: null,
-      defaultDoc: 'SERVICE_PUBLIC_URL + /v1/oauth/github/callback',
-    },
+    { ...PLAIN_ADDRESS, defaultDoc: 'SERVICE_PUBLIC_URL + /v1/oauth/github/callback' },
     'Callback address registered with the app.',
   ),
   GITHUB_BASE_URL: github(
-    { type: 'url', schemes: ['http', 'https'], default: 'https://github.com' },
+    { ...PLAIN_ADDRESS, default: 'https://github.com' },
     'Address of GitHub, or of a GitHub Enterprise Server.',
   ),
   GITHUB_API_URL: github(
     {
-      type: 'url',
-      schemes: ['http', 'https'],
-      default: null,
+      ...PLAIN_ADDRESS,
       defaultDoc: 'https://api.github.com, or GITHUB_BASE_URL + /api/v3 for an Enterprise Server',
     },
     'Address of the REST API.',

@@ -134,6 +134,23 @@ export const HOST_NAME = {
   shape: 'an IP address or a host name',
 } as const;
 
+export const NO_PLAIN_ADDRESS = 'must not have a user name, query or fragment.';
+
+/** @param address one that `URL` can parse */
+export function isPlainAddress(address: string): boolean {
+  const { username, password, search, hash } = new URL(address);
+  return [username, password, search, hash].every((part) => part === '');
+}
+
+/** The address of a server, to which paths are added. */
+export const PLAIN_ADDRESS = {
+  type: 'url',
+  schemes: ['http', 'https'],
+  default: null,
+  mistakeIn: (address) =>
+    URL.canParse(address) && !isPlainAddress(address) ? NO_PLAIN_ADDRESS : null,
+} as const satisfies Partial<UrlVariable>;
+
 export const PROVIDER_LIST = {
   type: 'csv',
   default: [],

@@ -2,6 +2,7 @@ import * as v from 'valibot';
 import { isLoopbackHost } from '../../../core/policy/flow/return-address.js';
 import { repeatedName } from '../../../common/parse-json.js';
 import { closestName } from '../environment/closest-name.js';
+import { isPlainAddress, NO_PLAIN_ADDRESS } from '../environment/variable.js';
 
 const LONGEST_TEXT = 2048;
 const TEXT = `must be a text of 1 to ${LONGEST_TEXT} characters.`;
@@ -32,7 +33,7 @@ export const url = (doc: string) =>
     v.string(ADDRESS),
     v.url(ADDRESS),
     v.check((value) => isText(value) && /^https?:$/.test(new URL(value).protocol), ADDRESS),
-    v.check(isPlainAddress, 'must not have a user name, query or fragment.'),
+    v.check(isPlainAddress, NO_PLAIN_ADDRESS),
     v.description(doc),
   );
 
@@ -116,11 +117,6 @@ export const section = <const T extends v.ObjectEntries>(doc: string, entries: T
 /** The reason against sending a secret to the address, or null. */
 export function insecureFailure(address: URL): string | null {
   return address.protocol === 'https:' || isLoopbackHost(address.hostname) ? null : INSECURE;
-}
-
-function isPlainAddress(value: string): boolean {
-  const { username, password, search, hash } = new URL(value);
-  return [username, password, search, hash].every((part) => part === '');
 }
 
 /** Other texts are not repeated, because one may be a pasted secret. */
