@@ -152,6 +152,21 @@ describe('a server that returns older settings', () => {
     expect((await fixture.run('preferences', 'accept')).stdout).toContain('nothing to accept');
   });
 
+  it('is accepted with the number of devices that show text, of which the list may be gone', async () => {
+    const older = await stored();
+    await fixture.ok('tokens', 'confirm', TOKEN);
+    const confirmed = await stored();
+    await fixture.ok('preferences', 'set', 'ready=off');
+    for (const [content, shown] of [
+      [confirmed, '1 confirmed.'],
+      [older, 'all, as none is'],
+    ]) {
+      answerWith(content);
+      const { stderr } = await fixture.user.run(['preferences', 'accept'], fixture.env, 'n\n');
+      expect(stderr).toContain(`Devices that show text: ${String(shown)}`);
+    }
+  });
+
   it('gets nothing sent by stored answers of before, while it is unreachable', async () => {
     await fixture.ok('preferences', 'set', 'requestPreviews=on');
     expect(await outcomes(0)).toContain('push …-one sent');

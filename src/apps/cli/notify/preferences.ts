@@ -93,9 +93,12 @@ async function refusalOf(context: Context, current: CurrentSession): Promise<str
 }
 
 async function confirm({ options, output }: Context, fields: SettingsFields): Promise<boolean> {
-  const { push, channels } = readPreferences(fields);
+  const { push, channels, receivers } = readPreferences(fields);
   const preview = push.requestPreviews ? 'on' : 'off';
   output.note(`Push is ${push.enabled ? 'on' : 'off'}, and request previews are ${preview}.`);
+  // A list that is gone lets a device read that a stolen session added.
+  const shows = receivers === null ? 'all, as none is confirmed' : `${receivers.size} confirmed`;
+  output.note(`Devices that show text: ${shows}.`);
   const lines = channels.map(
     ({ id, enabled, url }) => `  ${id}  ${enabled ? 'on' : 'off'}  ${new URL(url).origin}`,
   );

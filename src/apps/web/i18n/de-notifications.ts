@@ -80,9 +80,12 @@ export const deNotifications: typeof notificationMessages = {
     modeCause:
       'Fahren Sie nur fort, wenn Sie das gewählt haben, auf einem anderen Gerät oder beim Anlegen des Kontos. Andernfalls will der Server Sie vielleicht täuschen: Melden Sie es seinem Betreiber.',
     cause:
-      'Die Ursache ist eine ältere App, eine wiederhergestellte Sicherung oder ein Server, der Sie täuschen will. Prüfen Sie die Webhooks, bevor Sie fortfahren.',
+      'Die Ursache ist eine ältere App, eine wiederhergestellte Sicherung oder ein Server, der Sie täuschen will. Prüfen Sie die Webhooks und die Geräte, bevor Sie fortfahren.',
     webhooks: 'Diese Webhooks stehen in den Einstellungen:',
     noWebhooks: 'In den Einstellungen stehen keine Webhooks.',
+    allShowText:
+      'In den Einstellungen ist kein Gerät bestätigt: Alle gespeicherten werden Text zeigen.',
+    confirmed: (count: number) => `Bestätigte Geräte, die Text zeigen: ${count}.`,
     confirmMode: 'Das habe ich gewählt',
     accept: 'Diese Einstellungen verwenden',
   },

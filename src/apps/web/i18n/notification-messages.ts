@@ -79,9 +79,11 @@ export const notificationMessages = {
     modeCause:
       'Continue only if you chose this, on another device or when you created the account. Otherwise the server may want to deceive you: report it to its operator.',
     cause:
-      'The cause is an older app, a restored backup, or a server that wants to deceive you. Check the webhooks before you continue.',
+      'The cause is an older app, a restored backup, or a server that wants to deceive you. Check the webhooks and the devices before you continue.',
     webhooks: 'These webhooks are in the settings:',
     noWebhooks: 'There are no webhooks in the settings.',
+    allShowText: 'No device is confirmed in the settings: all that are saved will show text.',
+    confirmed: (count: number) => `Confirmed devices, which show text: ${count}.`,
     confirmMode: 'I chose this',
     accept: 'Use these settings',
   },

@@ -188,7 +188,7 @@ inChromium('/app/#notifications', () => {
     await answer('/v2/account/settings', (json) => ({ ...json, content: { t: 'encrypted', c } }));
     await unlock(owner.key);
     await sees('The server has older settings than this browser has seen.');
-    await sees('old.example');
+    await Promise.all(['old.example', 'No device is confirmed'].map((text) => sees(text)));
     expect((await client.settings.read()).version).toBe(2);
     await visitor.page.unroute('**/v2/account/settings');
     const seen = (await client.settings.read()).content;

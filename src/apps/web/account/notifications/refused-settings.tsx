@@ -47,9 +47,11 @@ export function RefusedSettings({ refusal, settings, endSession }: RefusedSettin
 
 function Found({ fields }: { readonly fields: SettingsFields }) {
   const { refused, webhooks } = notificationMessages;
-  const { channels } = readPreferences(fields);
+  const { channels, receivers } = readPreferences(fields);
   return (
     <>
+      {/* Without the list, a device that a stolen session added would read along. */}
+      <p>{receivers === null ? refused.allShowText : refused.confirmed(receivers.size)}</p>
       <p>{channels.length === 0 ? refused.noWebhooks : refused.webhooks}</p>
       <ul>
         {channels.map((channel) => (
