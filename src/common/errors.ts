@@ -20,7 +20,7 @@ export const ERRORS = {
   'invalid-public-key': row(400, 'The public key is not a valid key.'),
   'invalid-target': row(400, 'This server issues no tokens for that resource.'),
   'unsupported-grant-type': row(400, 'This server issues no tokens for that grant_type.'),
-  'invalid-scope': row(400, 'A backend has no such scope.'),
+  'invalid-scope': row(400, 'The scope is unknown, or cannot be given here.'),
   'invalid-pending': row(400, 'This login has expired or was finished. Start it again.'),
   'invalid-proof': row(400, 'This login was started by another client, or with another key.'),
   'invalid-return-to': row(400, 'This server does not return to that address.'),
