@@ -52,6 +52,7 @@ describe('Events 7: Allow under a notification', () => {
   it.each<[string, AgentRequest]>([
     ['a short command', requestWith({ command: 'npm test' })],
     ['its explanation', requestWith({ command: 'npm test', description: 'Run the tests' })],
+    ['explanations that are empty', requestWith({ command: 'ls', description: '', reason: null })],
     [
       'a session without a title',
       requestWith({ command: 'ls' }, { session: { id: 's', title: '' } }),
@@ -91,6 +92,8 @@ describe('Events 7: Allow under a notification', () => {
     ['another input that acts', requestWith({ command: 'ls', dangerouslyDisableSandbox: true })],
     ['a file', requestWith({ file_path: '/etc/passwd' })],
     ['an explanation of several lines', requestWith({ command: 'ls', reason: 'a\nb' })],
+    ['a second explanation', requestWith({ command: 'ls', description: 'List', reason: 'rm -r' })],
+    ['an explanation that is no text', requestWith({ command: 'ls', reason: { then: 'rm -r' } })],
     ['an agent that takes no allow', requestWith({ command: 'ls' }, { denyOnly: true })],
     ['a long name of the tool before it', toolNamed('x'.repeat(128))],
     ['a sentence as the name of the tool', toolNamed('Bash needs your permission: ls, or another')],

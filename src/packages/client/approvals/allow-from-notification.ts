@@ -72,10 +72,15 @@ function wholeText({ request }: ShownableRequest): NotificationText | null {
   if (typeof command !== 'string' || !isWhole || command.length > MAX_COMMAND_CHARACTERS) {
     return null;
   }
-  const explanation = EXPLANATION_NAMES.map((name) => input[name]).find(
-    (value): value is string => typeof value === 'string' && value.trim() !== '',
-  );
-  return explanation?.includes('\n') === true
+  const explanations = EXPLANATION_NAMES.map((name) => input[name]).filter(isGiven);
+  const [explanation = null, ...hidden] = explanations;
+  const isShown = explanation === null || typeof explanation === 'string';
+  // A notification shows one explanation, as text; to some tools these inputs are no explanations.
+  return !isShown || explanation?.includes('\n') === true || hidden.length > 0
     ? null
-    : textOfCommandRequest(request, command, explanation ?? null);
+    : textOfCommandRequest(request, command, explanation);
+}
+
+function isGiven(value: unknown): boolean {
+  return typeof value === 'string' ? value.trim() !== '' : (value ?? null) !== null;
 }
