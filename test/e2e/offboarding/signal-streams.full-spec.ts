@@ -297,6 +297,23 @@ describe.each<[string, Kind]>([
       );
       await accepted(await transmit(REVOKED, subjectOf(next)));
     });
+
+    it('re-checks everyone again where it could make the other stream only later', async () => {
+      const person = await fixture.keylessLogin(servers[0]);
+      transmitter.streamIssuer = 'https://else.example';
+      transmitter.streams.clear();
+      await fixture.until('the loss', async () => (await rowOf())['status'] === 'missing');
+      await fixture.until('a re-check', () => fixture.provider.checks.has(person.sub));
+      // No stream has the event about it.
+      fixture.provider.groups.delete(person.sub);
+      transmitter.streams.clear();
+      transmitter.streamIssuer = null;
+      await fixture.until('403', async () => (await fixture.statusOf(servers[0], person)) === 403);
+      await fixture.until(
+        'stored',
+        async () => (await rowOf())['stream_id'] === transmitter.stream.id,
+      );
+    });
   }
 
   it('loses no event that is signed with a new key while the keys cannot be read', async () => {

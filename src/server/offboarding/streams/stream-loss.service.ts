@@ -25,23 +25,36 @@ export class StreamLossService {
   ) {}
 
   /**
-   * Makes another stream, and re-checks every person of the provider: the events of the lost one are
-   * not known.
+   * Makes another stream, and re-checks every person of the provider: the events of the lost one are not known. While
+   * none can be made, the first call re-checks them as well, and the last one again: events between the two are in no
+   * stream.
    *
    * @throws StreamRefusedError, UpstreamError, AppError `unavailable`
    */
   async replace(stream: SignalStream): Promise<void> {
     const { provider } = stream;
+    const known = await this.streams.find(stream);
     // An operator may have removed it.
-    if ((await this.streams.find(stream))?.streamId !== stream.streamId) {
+    if (known?.streamId !== stream.streamId) {
       return;
     }
-    if (await this.streams.noteStatus(stream, 'missing', null)) {
+    const isNew = known.status !== 'missing';
+    if (isNew) {
       this.logger.warn({ msg: 'the transmitter has no such stream any more', provider });
-      if (this.rechecks.isOn) {
-        this.rechecks.announce(provider, await this.identities.makeAllDue(provider));
-      }
     }
+    try {
+      await this.connect(provider);
+    } catch (error) {
+      if (isNew) {
+        await this.recheckAll(provider);
+        await this.streams.noteStatus(stream, 'missing', null);
+      }
+      throw error;
+    }
+  }
+
+  /** A call that ends between its steps is repeated as a whole: the stored stream is still the lost one. */
+  private async connect(provider: string): Promise<void> {
     const { stream: client } = this.providers.signalTokens(provider);
     const entry = this.config.find(({ id }) => id === provider);
     if (client === null || entry?.type !== 'oidc' || entry.sharedSignals === null) {
@@ -49,8 +62,15 @@ export class StreamLossService {
     }
     const { transmitter } = entry.sharedSignals;
     const made = await new StreamConnector(provider, entry.sharedSignals, client).connect(null);
+    await this.recheckAll(provider);
     const verificationState = this.random.secret();
     await this.streams.save({ provider, transmitter, ...made, verificationState });
     this.logger.warn({ msg: 'made another stream at the transmitter', provider });
+  }
+
+  private async recheckAll(provider: string): Promise<void> {
+    if (this.rechecks.isOn) {
+      this.rechecks.announce(provider, await this.identities.makeAllDue(provider));
+    }
   }
 }
