@@ -126,17 +126,31 @@ export class IdentitySignalsService {
   }
 
   /**
-   * Applies the refusal of a directory that waits for an id or a name which a re-check has learnt.
-   * @returns null where none does
+   * Stores the result of a re-check, and applies the refusal of a directory that waits for an id or a name which it has
+   * learnt. Both or neither: the next re-check is an interval later.
+   * @param store rejects to store nothing
+   * @returns what it returned, and the effect of the refusal; null = none
    */
-  meetAgain(known: MatchedLogin, now: Date): Promise<SignalEffect | null> {
+  async learn<Stored>(
+    known: MatchedLogin,
+    now: Date,
+    store: (runner: SqlRunner) => Promise<Stored>,
+  ): Promise<readonly [stored: Stored, refused: SignalEffect | null]> {
+    if (this.directoryOf(known.provider) === null) {
+      return [await store(this.database), null];
+    }
     return this.database.transaction(async (tx) => {
       const word = await this.meetDirectory(tx, known);
-      const isRequired = this.auth.requiredLoginProviders.includes(known.provider);
-      const event = { kind: 'directory-deactivated' } as const;
-      const change = { isAllowed: false, isRequired, event, reason: 'directory', now };
-      return word?.isAllowed === false ? this.signals.apply(tx, known, change) : null;
+      const stored = await store(tx);
+      return [stored, word?.isAllowed === false ? await this.refuse(tx, known, now) : null];
     });
+  }
+
+  private refuse(tx: Transaction, known: MatchedLogin, now: Date): Promise<SignalEffect | null> {
+    const isRequired = this.auth.requiredLoginProviders.includes(known.provider);
+    const event = { kind: 'directory-deactivated' } as const;
+    const change = { isAllowed: false, isRequired, event, reason: 'directory', now };
+    return this.signals.apply(tx, known, change);
   }
 
   private async meetDirectory(tx: Transaction, login: MatchedLogin): Promise<DirectoryWord | null> {

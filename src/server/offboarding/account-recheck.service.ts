@@ -1,5 +1,4 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { isUnavailable } from '../../common/errors.js';
 import { Runtime } from '../../common/runtime/runtime.js';
 import { authConfig, type AuthSettings } from '../config/auth.config.js';
 import { IdentityChangesService } from '../identities/identity-changes.service.js';
@@ -15,11 +14,11 @@ import {
   type ScheduledRecord,
 } from '../../core/policy/eligibility/offboarding.js';
 import { OPERATOR_FAILURES } from '../providers/http/upstream-http.js';
-import {
-  IdentityDueRepository,
-  type LeasedIdentity,
-  type RecheckResult,
+import type {
+  LeasedIdentity,
+  StoredResult,
 } from '../storage/repositories/identity-due.repository.js';
+import { LostLeaseError, RecheckResultsService } from './recheck-results.service.js';
 import { RecheckVerdictService } from './recheck-verdict.service.js';
 
 export interface RecheckOutcome {
@@ -30,14 +29,11 @@ export interface RecheckOutcome {
   readonly retryAfterMs?: number;
 }
 
-/** Pauses between attempts to store an answer, in milliseconds. They take as long as the lease. */
-const STORE_RETRIES_MS = [100, 500, 2000, ...Array<number>(28).fill(5000)];
-
 @Injectable()
 export class AccountRecheckService {
   constructor(
     private readonly verdicts: RecheckVerdictService,
-    private readonly identities: IdentityDueRepository,
+    private readonly results: RecheckResultsService,
     private readonly changes: IdentityChangesService,
     private readonly metrics: MetricsService,
     private readonly runtime: Runtime,
@@ -46,7 +42,7 @@ export class AccountRecheckService {
 
   /** @throws AppError `unavailable`: nothing is stored, and the lease expires */
   async recheck(identity: LeasedIdentity, signal: AbortSignal): Promise<RecheckOutcome> {
-    const outcome = await this.outcomeOf(identity, signal);
+    const outcome = await this.outcomeOf(identity, signal).catch(unlessLeaseIsLost);
     // A failure of the operator's configuration, not of the person or the provider.
     const isRefused =
       outcome.kind === 'unknown' && OPERATOR_FAILURES.includes(outcome.reason ?? '');
@@ -71,48 +67,21 @@ export class AccountRecheckService {
     );
     const event = eventFor(identity, record);
     const result = { record, facts, issuer, event };
-    const stored = await this.store(identity, result, new Date(now), signal);
-    if (stored === null) {
-      return { kind: 'lost_lease' };
-    }
+    const [stored, refused] = await this.results.store(identity, result, new Date(now), signal);
     if (event !== null) {
       this.announce(identity, record, event, stored);
     }
-    const refused = facts && (await this.verdicts.meetAgain(identity, facts, new Date(now)));
     if (refused !== null) {
       this.changes.announceSignal(refused, identity.provider, 'not-eligible');
     }
     return verdict;
   }
 
-  /** An outage must not extend access: a lost refusal would be asked for again only after the lease. */
-  private async store(
-    identity: LeasedIdentity,
-    result: RecheckResult,
-    now: Date,
-    signal: AbortSignal,
-  ) {
-    for (const pauseMs of STORE_RETRIES_MS) {
-      try {
-        return await this.identities.store(identity, result, now);
-      } catch (error) {
-        if (!isUnavailable(error)) {
-          throw error;
-        }
-        await this.runtime.timers.sleep(pauseMs, signal).catch(() => undefined);
-        if (signal.aborted) {
-          throw error;
-        }
-      }
-    }
-    return this.identities.store(identity, result, now);
-  }
-
   private announce(
     { accountId, provider, dueAt }: LeasedIdentity,
     record: EligibilityRecord,
     event: AuditEvent,
-    { seq, isKeyless }: { readonly seq: number | null; readonly isKeyless: boolean },
+    { seq, isKeyless }: StoredResult,
   ): void {
     const needsLogin = record.status === 'unknown' && waitsForLogin(record);
     const code = needsLogin ? 'provider-required' : 'not-eligible';
@@ -122,6 +91,13 @@ export class AccountRecheckService {
       this.metrics.revocation.observe(Math.max(this.runtime.clock.now() - dueAt, 0) / 1000);
     }
   }
+}
+
+function unlessLeaseIsLost(error: unknown): RecheckOutcome {
+  if (error instanceof LostLeaseError) {
+    return { kind: 'lost_lease' };
+  }
+  throw error;
 }
 
 /** A certificate that expires before its next check is checked at its expiry. */

@@ -12,6 +12,7 @@ import { OffboardingJob } from './offboarding.job.js';
 import { ProviderMetricsService } from './provider-metrics.service.js';
 import { OffboardingMetricsService } from './offboarding-metrics.service.js';
 import { RecheckQueuesService } from './recheck-queues.service.js';
+import { RecheckResultsService } from './recheck-results.service.js';
 import { RecheckVerdictService } from './recheck-verdict.service.js';
 import { RevocationSignalsService } from './signals/revocation-signals.service.js';
 import { RuleSignalsService } from './signals/rule-signals.service.js';
@@ -62,6 +63,7 @@ import { StreamPollerService } from './streams/stream-poller.service.js';
     ProviderMetricsService,
     RecheckQueuesService,
     RecheckSignalsService,
+    RecheckResultsService,
     RecheckVerdictService,
     RevocationSignalsService,
     RuleSignalsService,

@@ -1,17 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { Timers } from '../../common/runtime/timers.js';
 import { CERTIFICATES } from '../../core/policy/admission/admission.js';
-import {
-  judgeEligibility,
-  type EligibilityFacts,
-} from '../../core/policy/eligibility/eligibility.js';
+import { judgeEligibility } from '../../core/policy/eligibility/eligibility.js';
 import { isOfAuthority } from '../../core/policy/eligibility/identity-link.js';
 import {
   underCurrentRules,
   type EligibilityRecord,
   type RecheckVerdict,
 } from '../../core/policy/eligibility/offboarding.js';
-import { IdentitySignalsService } from '../identities/identity-signals.service.js';
 import { CertificateStatusService } from '../providers/certificate/certificate-status.service.js';
 import type { Recheck } from '../providers/identity-provider.js';
 import { ProviderRegistry } from '../providers/provider.registry.js';
@@ -37,7 +33,6 @@ export class RecheckVerdictService {
     private readonly certificates: CertificateStatusService,
     private readonly certificateSessions: CertificateSessionsService,
     private readonly identities: IdentityDueRepository,
-    private readonly signals: IdentitySignalsService,
     private readonly timers: Timers,
   ) {}
 
@@ -53,11 +48,6 @@ export class RecheckVerdictService {
     const facts = answer.outcome === 'profile' ? answer.profile.facts : null;
     const issuer = facts && (this.providers.authority(provider)?.issuer ?? null);
     return { verdict: this.judge(identity, answer), facts, issuer };
-  }
-
-  /** @returns the effect of a directory's refusal for which the facts were not known before; null = none */
-  meetAgain({ provider, subject }: LeasedIdentity, facts: EligibilityFacts, now: Date) {
-    return this.signals.meetAgain({ provider, subject, facts }, now);
   }
 
   /** Judges the stored facts of an identity again, where its provider did not answer. */

@@ -341,6 +341,31 @@ describe('a directory of Microsoft Entra ID', () => {
     await fixture.until('401', async () => (await fixture.statusOf(server, person)) === 401);
   });
 
+  it('ends it also where the database fails between the two', async () => {
+    const [sub, oid] = [randomUUID(), randomUUID()];
+    const person = await fixture.keylessLogin(server, sub);
+    await deactivate(oid);
+    fixture.provider.oids.set(sub, oid);
+    await fixture.sql.query(`CREATE SEQUENCE "failures"`);
+    await fixture.sql.query(
+      `CREATE FUNCTION "fail"() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+         PERFORM nextval('failures');
+         RAISE EXCEPTION 'away' USING ERRCODE = '57P01';
+       END $$`,
+    );
+    await fixture.sql.query(
+      `CREATE TRIGGER "fail" BEFORE INSERT ON "identity_signal" FOR EACH ROW
+       WHEN (NEW."source" = 'directory') EXECUTE FUNCTION "fail"()`,
+    );
+    await fixture.makeDue();
+    await fixture.until('a failure', async () => {
+      const { rows } = await fixture.sql.query(`SELECT 1 FROM "failures" WHERE "is_called"`);
+      return rows.length === 1;
+    });
+    await fixture.sql.query(`DROP FUNCTION "fail" CASCADE`);
+    await fixture.until('401', async () => (await fixture.statusOf(server, person)) === 401);
+  });
+
   it('knows the object id of a login also after a re-check whose answer lacks it', async () => {
     const [sub, oid] = [randomUUID(), randomUUID()];
     fixture.provider.oids.set(sub, oid);

@@ -12,7 +12,7 @@ import type {
   EligibilityRecord,
   ScheduledRecord,
 } from '../../../core/policy/eligibility/offboarding.js';
-import { DatabaseService, type Transaction } from '../database.service.js';
+import { DatabaseService, type SqlRunner, type Transaction } from '../database.service.js';
 import { IdentityEntity } from '../entities/identity.entity.js';
 import { IdentityCredentialsService } from '../sealing/identity-credentials.service.js';
 import { keepSignOut, lockSignOuts, waitingFor } from './signals/waiting-sign-outs.js';
@@ -44,6 +44,13 @@ export interface RecheckResult {
   readonly issuer: string | null;
   /** Stored together with the result; null when nothing changed for the account. */
   readonly event: AuditEvent | null;
+}
+
+/** A result that was stored. */
+export interface StoredResult {
+  /** The number of the update to send; null when nothing changed for the account. */
+  readonly seq: number | null;
+  readonly isKeyless: boolean;
 }
 
 const ADOPT_BATCH = 1000;
@@ -127,14 +134,14 @@ export class IdentityDueRepository {
 
   /**
    * Stores a result and ends the lease. A signal that arrived meanwhile keeps the identity due.
-   * @returns null when the lease is lost; else the `seq` of the update to send, which is null when
-   * nothing changed for the account, and if the account is keyless
+   * @returns null when the lease is lost
    */
   async store(
     identity: LeasedIdentity,
     { record, facts, issuer, event }: RecheckResult,
     now: Date,
-  ): Promise<{ seq: number | null; isKeyless: boolean } | null> {
+    runner: SqlRunner = this.database,
+  ): Promise<StoredResult | null> {
     const parameters = [
       identity.id,
       identity.leaseUntil,
@@ -151,11 +158,11 @@ export class IdentityDueRepository {
     ];
     const [stored] =
       event === null
-        ? await this.database.query<Stored>(
+        ? await runner.query<Stored>(
             `${STORE} RETURNING NULL AS "seq", false AS "isKeyless"`,
             parameters,
           )
-        : await this.database.query<Stored>(STORE_WITH_EVENT, [
+        : await runner.query<Stored>(STORE_WITH_EVENT, [
             ...parameters,
             now,
             event.kind,
