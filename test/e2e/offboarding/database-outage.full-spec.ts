@@ -1,3 +1,6 @@
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { OffboardingFixture } from '../../fixtures/offboarding-fixture.js';
 import { TcpProxy } from '../../helpers/tcp-proxy.js';
@@ -11,7 +14,13 @@ const fixture = await OffboardingFixture.open();
 const { databaseUrl } = fixture.store;
 const port = Number(new URL(databaseUrl ?? '').port);
 const proxy = await TcpProxy.start(port);
-const server = await fixture.start({ DATABASE_URL: proxy.urlFor(databaseUrl ?? '') });
+const providersFile = join(mkdtempSync(join(tmpdir(), 'gatehouse-outage-')), 'providers.json');
+writeFileSync(providersFile, fixture.providers());
+const server = await fixture.start({
+  DATABASE_URL: proxy.urlFor(databaseUrl ?? ''),
+  AUTH_PROVIDERS_CONFIG_JSON: '',
+  AUTH_PROVIDERS_CONFIG_PATH: providersFile,
+});
 afterAll(async () => {
   await fixture.close();
   proxy.close();
@@ -60,5 +69,18 @@ describe('a database that is away during a re-check', () => {
     await fixture.until('the access ends', async () => {
       return (await fixture.statusOf(server, person)) === 403;
     });
+  });
+});
+
+describe('a database that is away while the rules change', () => {
+  it('ends the access of people whom they refuse, once it is back', async () => {
+    const person = await fixture.person(server);
+    proxy.leadTo(CLOSED_PORT);
+    proxy.cut();
+    writeFileSync(providersFile, fixture.providers({ allow: { groupsAny: ['directors'] } }));
+    await server.logged(/changed rules are in use/);
+    await sleep(1000);
+    proxy.leadTo(port);
+    await fixture.until('403', async () => (await fixture.statusOf(server, person)) === 403);
   });
 });

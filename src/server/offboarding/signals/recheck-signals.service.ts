@@ -1,18 +1,29 @@
-import { Inject, Injectable, Logger } from '@nestjs/common';
+import { Inject, Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
 import { IdentityEvents } from '../../auth/identity.events.js';
+import { isUnavailable } from '../../../common/errors.js';
+import { Timers } from '../../../common/runtime/timers.js';
 import { authConfig, type AuthSettings } from '../../config/auth.config.js';
 import { IdentityDueRepository } from '../../storage/repositories/identity-due.repository.js';
 
+/** Delay before storage that did not answer is used again. */
+const RETRY_MS = 2000;
+
 /** Re-checks identities before their time, where a signal concerns them. */
 @Injectable()
-export class RecheckSignalsService {
+export class RecheckSignalsService implements OnModuleDestroy {
   private readonly logger = new Logger('ProviderSignals');
+  private readonly stopping = new AbortController();
 
   constructor(
     private readonly identities: IdentityDueRepository,
     private readonly events: IdentityEvents,
+    private readonly timers: Timers,
     @Inject(authConfig.KEY) private readonly config: AuthSettings,
   ) {}
+
+  onModuleDestroy(): void {
+    this.stopping.abort();
+  }
 
   /** True if signals have an effect, which requires re-checks. */
   get isOn(): boolean {
@@ -34,6 +45,27 @@ export class RecheckSignalsService {
   recheck(made: number): void {
     if (made > 0) {
       this.events.emit('identities-due');
+    }
+  }
+
+  /**
+   * Makes identities due for a change that is noticed once, and starts their re-checks. While storage is unavailable it
+   * tries again, until the server stops.
+   * @param makeDue returns their number
+   */
+  async mark(makeDue: () => Promise<number>): Promise<number> {
+    const { signal } = this.stopping;
+    for (;;) {
+      try {
+        const made = await makeDue();
+        this.recheck(made);
+        return made;
+      } catch (error) {
+        if (!isUnavailable(error) || signal.aborted) {
+          throw error;
+        }
+        await this.timers.sleep(RETRY_MS, signal).catch(() => undefined);
+      }
     }
   }
 }

@@ -1,6 +1,6 @@
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { Clock } from '../../../common/runtime/clock.js';
-import { isUnavailable } from '../../../common/errors.js';
+import { isUnavailable, logUnlessUnavailable } from '../../../common/errors.js';
 import { CERTIFICATES } from '../../../core/policy/admission/admission.js';
 import type { LoadedFiles } from '../../providers/certificate/certificate-files.js';
 import { CertificateFilesService } from '../../providers/certificate/certificate-files.service.js';
@@ -38,7 +38,7 @@ export class RevocationSignalsService implements OnModuleInit {
     if (this.signals.isOn) {
       this.files.onChange((loaded, before) => void this.note(() => this.readFiles(loaded, before)));
       this.lists.onChange((change) => void this.note(() => this.makeDue([change])));
-      this.lists.onUnverified((issuerDer) => void this.note(() => this.learn(issuerDer)));
+      this.lists.onUnverified((issuerDer) => void this.learn(issuerDer));
     }
   }
 
@@ -61,10 +61,14 @@ export class RevocationSignalsService implements OnModuleInit {
     return found;
   }
 
-  /** After a start no login has shown the path yet: its keys are those of the stored ones. */
-  private async learn(issuerDer: Buffer): Promise<number> {
-    this.lists.learn({ issuerDer, keys: await this.keysOf(issuerDer) });
-    return 0;
+  /**
+   * After a start no login has shown the path yet: its keys are those of the stored ones. Without them the next download
+   * asks again.
+   */
+  private async learn(issuerDer: Buffer): Promise<void> {
+    await logUnlessUnavailable(this.logger, async () =>
+      this.lists.learn({ issuerDer, keys: await this.keysOf(issuerDer) }),
+    );
   }
 
   private async keysOf(issuerDer: Buffer): Promise<IssuerKey[]> {
@@ -89,13 +93,11 @@ export class RevocationSignalsService implements OnModuleInit {
     return made;
   }
 
-  /** While storage is unavailable, the regular re-check detects the change later. */
   private async note(work: () => Promise<number>): Promise<void> {
     try {
-      const identities = await work();
+      const identities = await this.signals.mark(work);
       if (identities > 0) {
         this.logger.log({ msg: 'revocation signal', provider: CERTIFICATES, identities });
-        this.signals.recheck(identities);
       }
     } catch (error) {
       const reason = isUnavailable(error) ? 'storage is unavailable' : String(error);

@@ -45,15 +45,15 @@ export class RuleSignalsService implements OnModuleInit {
     }
   }
 
-  /** While storage is unavailable, the regular re-check detects the change later. */
   private async note(now: RuledSettings, before: RuledSettings): Promise<void> {
     for (const provider of changedProviders(now, before)) {
       try {
         const judgeBefore = this.judgeUnder(before, provider);
         const judgeNow = this.judgeUnder(now, provider);
-        const identities = await this.makeDue(provider, judgeBefore, judgeNow);
+        const identities = await this.signals.mark(() =>
+          this.makeDue(provider, judgeBefore, judgeNow),
+        );
         this.logger.log({ msg: 'rule signal', provider, identities });
-        this.signals.recheck(identities);
       } catch (error) {
         const reason = isUnavailable(error) ? 'storage is unavailable' : String(error);
         this.logger.warn({ msg: 'rule signal lost', provider, reason });
