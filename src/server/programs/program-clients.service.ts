@@ -33,6 +33,9 @@ const MAX_DOCUMENTS = 1000;
 const SHORTEST_MS = 5 * 60_000;
 const LONGEST_MS = 86_400_000;
 
+/** Many hosts serve the uploads of strangers as plain text: those are no documents of the host. */
+const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i;
+
 /** These are the fault of the document; others pass. */
 const REFUSALS: readonly UpstreamFailure[] = [
   'insecure_address',
@@ -121,6 +124,9 @@ export class ProgramClientsService implements OnApplicationShutdown {
       const response = await http.fetch(clientId, { headers: { accept: 'application/json' } });
       if (response.status !== 200) {
         throw new UpstreamError('unexpected_answer', { detail: `HTTP ${response.status}` });
+      }
+      if (!JSON_TYPE.test(response.headers.get('content-type') ?? '')) {
+        throw new UpstreamError('unexpected_answer', { detail: 'no JSON by its media type' });
       }
       const document = await readJson(response, DOCUMENT);
       if (!isPublic(document)) {

@@ -54,7 +54,15 @@ describe('the metadata document of a program', () => {
     '/covering': { client_name: `Agent${'\u0301'.repeat(5)}` },
     '/app-only': { redirect_uris: ['app://x'] },
     '/large': { logo: 'x'.repeat(6000) },
+    '/text': {},
+    '/other-json': {},
     '/other': {},
+  };
+
+  /** Media types of documents by their paths; others are `application/json`. */
+  const TYPES: Readonly<Record<string, string>> = {
+    '/text': 'text/plain; charset=utf-8',
+    '/other-json': 'application/oauth-client+json; charset=utf-8',
   };
 
   beforeAll(async () => {
@@ -67,7 +75,11 @@ describe('the metadata document of a program', () => {
         const common = { client_id: id, client_name: 'Agent', redirect_uris: [CALLBACK] };
         return document === undefined
           ? 'not-found'
-          : { status: 200, json: { ...common, ...document } };
+          : {
+              status: 200,
+              json: { ...common, ...document },
+              headers: { 'content-type': TYPES[url.pathname] ?? 'application/json' },
+            };
       },
       { ...certificate, name: 'localhost' },
     );
@@ -125,6 +137,7 @@ describe('the metadata document of a program', () => {
     ['/covering', {}, 'invalid-client'],
     ['/app-only', {}, 'invalid-client'],
     ['/large', {}, 'invalid-client'],
+    ['/text', {}, 'invalid-client'],
     ['/missing', {}, 'invalid-client'],
     ['/agent?x=1', {}, 'invalid-client'],
     ['/agent', { redirect_uri: 'app://x' }, 'invalid-redirect'],
@@ -135,6 +148,10 @@ describe('the metadata document of a program', () => {
 
   it('is accepted where the program supports to be a public one', async () => {
     expect(await begin('/key-or-none')).not.toContain('#error=');
+  });
+
+  it('is accepted with a more specific media type of JSON', async () => {
+    expect(await begin('/other-json')).not.toContain('#error=');
   });
 
   it('is read however often others of its host were asked for', async () => {
