@@ -5,8 +5,9 @@ import { Timers } from '../../../common/runtime/timers.js';
 import { authConfig, type AuthSettings } from '../../config/auth.config.js';
 import { IdentityDueRepository } from '../../storage/repositories/identity-due.repository.js';
 
-/** Delay before storage that did not answer is used again. */
-const RETRY_MS = 2000;
+/** Delays before storage that did not answer is used again. A long list may make a statement that takes too long. */
+const FIRST_RETRY_MS = 2000;
+const LONGEST_RETRY_MS = 60_000;
 
 /** Re-checks identities before their time, where a signal concerns them. */
 @Injectable()
@@ -55,7 +56,7 @@ export class RecheckSignalsService implements OnModuleDestroy {
    */
   async mark(makeDue: () => Promise<number>): Promise<number> {
     const { signal } = this.stopping;
-    for (;;) {
+    for (let delayMs = FIRST_RETRY_MS; ; delayMs = Math.min(delayMs * 2, LONGEST_RETRY_MS)) {
       try {
         const made = await makeDue();
         this.recheck(made);
@@ -64,7 +65,7 @@ export class RecheckSignalsService implements OnModuleDestroy {
         if (!isUnavailable(error) || signal.aborted) {
           throw error;
         }
-        await this.timers.sleep(RETRY_MS, signal).catch(() => undefined);
+        await this.timers.sleep(delayMs, signal).catch(() => undefined);
       }
     }
   }

@@ -1,4 +1,4 @@
-import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
+import { Injectable, Logger, type OnApplicationBootstrap, type OnModuleInit } from '@nestjs/common';
 import { Clock } from '../../../common/runtime/clock.js';
 import { isUnavailable, logUnlessUnavailable } from '../../../common/errors.js';
 import { CERTIFICATES } from '../../../core/policy/admission/admission.js';
@@ -23,7 +23,7 @@ const BATCH = 10_000;
  * have re-checked the identity in between.
  */
 @Injectable()
-export class RevocationSignalsService implements OnModuleInit {
+export class RevocationSignalsService implements OnModuleInit, OnApplicationBootstrap {
   private readonly logger = new Logger('ProviderSignals');
 
   constructor(
@@ -42,13 +42,27 @@ export class RevocationSignalsService implements OnModuleInit {
     }
   }
 
-  private async readFiles(loaded: LoadedFiles, before: LoadedFiles): Promise<number> {
-    if (loaded.tls.ca !== before.tls.ca) {
-      return this.identities.makeAllDue(CERTIFICATES);
+  /** A file may have changed while no server ran. */
+  onApplicationBootstrap(): void {
+    const lists = this.files.current().revocations;
+    if (this.signals.isOn && lists !== null) {
+      void this.note(() => this.readLists(lists, []));
     }
-    const known = await this.believed(before.revocations ?? []);
-    const lists = await this.believed(loaded.revocations ?? []);
-    return this.makeDue(lists.map((list) => newlyRevoked(list, known)));
+  }
+
+  private readFiles(loaded: LoadedFiles, before: LoadedFiles): Promise<number> {
+    return loaded.tls.ca === before.tls.ca
+      ? this.readLists(loaded.revocations ?? [], before.revocations ?? [])
+      : this.identities.makeAllDue(CERTIFICATES);
+  }
+
+  private async readLists(
+    lists: readonly RevocationList[],
+    before: readonly RevocationList[],
+  ): Promise<number> {
+    const known = await this.believed(before);
+    const believed = await this.believed(lists);
+    return this.makeDue(believed.map((list) => newlyRevoked(list, known)));
   }
 
   private async believed(lists: readonly RevocationList[]): Promise<RevocationList[]> {

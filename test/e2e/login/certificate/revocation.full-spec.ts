@@ -3,6 +3,7 @@ import { X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { connect as connectTcp } from 'node:net';
+import { decodeJwt } from 'jose';
 import { Pool } from 'pg';
 import { HoldingProxy } from '../../../helpers/holding-proxy.js';
 import { listen } from '../../../helpers/local-server.js';
@@ -71,11 +72,7 @@ async function eligibilityOf(
   return identity?.eligibility;
 }
 
-const claimsOf = (token: string): Record<string, number> =>
-  JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()) as Record<
-    string,
-    number
-  >;
+const claimsOf = (token: string) => decodeJwt<Record<string, number>>(token);
 
 describe('revocation lists in a file', () => {
   let direct: DirectServer;
@@ -115,6 +112,18 @@ describe('revocation lists in a file', () => {
     expect(await eligibilityOf(direct, newer)).toMatchObject({ status: 'eligible' });
     expect(newer.live.socket.connected).toBe(true);
     newer.live.close();
+  });
+
+  it('ends access of a certificate that the file came to list while no server ran', async () => {
+    const stopped = await startDirect({}, { env: NEVER });
+    const { own, token } = await person(stopped);
+    await stopped.server.kill('SIGKILL');
+    issuing.revoke(own);
+    publish({ ...files, 'crl.pem': revocationLists() }, 'away');
+    const next = await stopped.server.restart();
+    const ask = () => call(next, 'GET', '/v1/push-tokens', { token });
+    await waitFor('the refusal', async () => (await ask()).status === 403);
+    await next.stop();
   });
 
   it('ends access when the authority is no longer trusted', async () => {
