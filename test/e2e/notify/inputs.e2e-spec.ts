@@ -1,6 +1,7 @@
-import { lstat, readFile, symlink, writeFile } from 'node:fs/promises';
+import { lstat, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { createCliUser } from '../../fixtures/programs/cli-fixture.js';
 import { Notifying, startPlainServer } from '../../fixtures/notify-fixture.js';
 
 const server = await startPlainServer();
@@ -98,5 +99,21 @@ describe('the input of notify', () => {
       notificationChannelsV1: { id: string }[];
     };
     expect(notificationChannelsV1.map(({ id }) => id).sort()).toEqual(names);
+  });
+});
+
+describe('notify flush', () => {
+  it('names a damaged file of the spool, and fails', async () => {
+    const user = await createCliUser();
+    const spool = join(user.home, '.local/state/gatehouse/spool');
+    const key = 'a'.repeat(32);
+    await mkdir(join(spool, 'queue'), { recursive: true });
+    await writeFile(join(spool, 'queue', `${key}.${'b'.repeat(12)}.1.9999999999999.json`), '{');
+    const { code, stderr } = await user.run(['notify', 'flush']);
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringContaining(`Damaged, and not sent: ${spool}/damaged/${key}.json`),
+    ]);
+    expect((await user.run(['notify', 'flush'])).code).toBe(0);
   });
 });

@@ -101,6 +101,8 @@ export class Spool {
   readonly history: SpoolHistory;
   readonly resolved: ResolvedRequests;
   readonly newest: NewestPushes;
+  /** Damaged files, where they are now. */
+  readonly setAside: string[] = [];
   private readonly queue: string;
   private readonly limits: SpoolLimits;
   private readonly inbox: SpoolInbox;
@@ -248,7 +250,9 @@ export class Spool {
     if (entry === null) {
       const aside = join(this.options.directory, 'damaged');
       await makePrivateDirectory(aside);
-      await renameIfExists(this.path(claimed), join(aside, `${name.key}.json`));
+      const file = join(aside, `${name.key}.json`);
+      const isMoved = await renameIfExists(this.path(claimed), file);
+      this.setAside.push(...(isMoved ? [file] : []));
       return null;
     }
     return { entry, name: claimed };
