@@ -62,7 +62,7 @@ export function SignIn({ isFresh, ...props }: SignInProps) {
     const isRedirected = isFresh && (await redirectIfConfigured(offered, notify));
     if (offered.providers.length === 0) {
       // A form that appears later moves the buttons below it away from a click. The part reports a failure.
-      await keyForms().catch(() => undefined);
+      await KeyForm.prepare().catch(() => undefined);
     }
     // The browser is leaving the page, so no choices are shown.
     setChoices(isRedirected ? null : offered);
