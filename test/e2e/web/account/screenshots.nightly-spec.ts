@@ -14,7 +14,7 @@ import { OPTIONAL } from '../../../helpers/keyless-calls.js';
 import { PageScreenshots } from '../page-screenshots.js';
 
 /** Gzipped, all files that a person loads who creates an account and visits every section. */
-const MAX_LOADED_BYTES = 143_500;
+const MAX_LOADED_BYTES = 144_000;
 /** The same, until the sign-in is shown. */
 const MAX_FIRST_BYTES = 50_500;
 const ASSETS = join(import.meta.dirname, '../../../../dist/web/assets');
