@@ -9,9 +9,8 @@ import { DatabaseService, type SqlRunner, type Transaction } from '../database.s
 import { IdentityCredentialsService } from '../sealing/identity-credentials.service.js';
 import type { ProvenIdentity } from './identity.repository.js';
 import { holdAccounts } from '../account-row.js';
-import { storeEnds, type SessionOfAccount } from './session-end.repository.js';
+import { deleteLoginsBy, storeEnds } from './session-end.repository.js';
 import {
-  AUTHENTICATED_BY,
   inOrderOf,
   newSessions,
   SESSION_COUNT,
@@ -132,11 +131,7 @@ export class KeylessRepository {
     now: Date,
   ): Promise<EndEvent[]> {
     await holdAccounts(tx, [accountId]);
-    const sessions = await tx.query<SessionOfAccount>(
-      `DELETE FROM "session" WHERE "account_id" = $1 AND ${AUTHENTICATED_BY} = $2
-       RETURNING "id" AS "sessionId", "account_id" AS "accountId"`,
-      [accountId, provider],
-    );
+    const sessions = await deleteLoginsBy(tx, accountId, provider);
     return storeEnds(tx, { sessions, programs: [] }, { actor: 'provider', provider }, now);
   }
 

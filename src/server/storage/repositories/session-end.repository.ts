@@ -111,15 +111,32 @@ export async function endSessionsOf(
   return events;
 }
 
-/** `$1` is the account, and `$2` the method of the logins. */
-const END_LOGINS = `
-  WITH "ended" AS (
-    DELETE FROM "session" WHERE "account_id" = $1 AND ${AUTHENTICATED_BY} = $2 RETURNING "id"),
-  "removed" AS (
-    DELETE FROM "push_token" WHERE "account_id" = $1 AND "session_id" IN (SELECT "id" FROM "ended")
-    RETURNING "token")
-  SELECT COALESCE((SELECT json_agg("id") FROM "ended"), '[]') AS "sessionIds",
-    COALESCE((SELECT json_agg("token") FROM "removed"), '[]') AS "tokens"`;
+/** Deletes the account's sessions that began with one login method or were approved by such a one. */
+export function deleteLoginsBy(
+  tx: Transaction,
+  accountId: string,
+  method: string,
+): Promise<SessionOfAccount[]> {
+  return tx.query<SessionOfAccount>(
+    `DELETE FROM "session" WHERE "account_id" = $1 AND ${AUTHENTICATED_BY} = $2
+     RETURNING "id" AS "sessionId", "account_id" AS "accountId"`,
+    [accountId, method],
+  );
+}
+
+/** Returns the push tokens that the sessions had saved last. */
+export async function removeTokens(
+  tx: Transaction,
+  accountId: string,
+  sessionIds: readonly string[],
+): Promise<string[]> {
+  const removed = await tx.query<{ token: string }>(
+    `DELETE FROM "push_token" WHERE "account_id" = $1 AND "session_id" = ANY($2::uuid[])
+     RETURNING "token"`,
+    [accountId, sessionIds],
+  );
+  return removed.map(({ token }) => token);
+}
 
 /**
  * Ends the account's sessions that began with one login method or were approved by such a one, the programs that they
@@ -134,13 +151,11 @@ export async function endLoginsBy(
 ): Promise<{ readonly events: readonly AuditEvent[]; readonly pushTokensSeq: number | null }> {
   await holdAccounts(tx, [accountId]);
   const by = { actor: 'user', provider: method } as const;
-  const parameters = [accountId, method];
-  const grants = { where: '"account_id" = $1 AND "authenticated_by" = $2', parameters };
-  const programs = await deleteGrants(tx, grants, by);
-  type Row = { readonly sessionIds: readonly string[]; readonly tokens: readonly string[] };
-  const [row] = await tx.query<Row>(END_LOGINS, parameters);
-  const { sessionIds, tokens } = row ?? { sessionIds: [], tokens: [] };
-  const sessions = sessionIds.map((sessionId) => ({ sessionId, accountId }));
+  const where = '"account_id" = $1 AND "authenticated_by" = $2';
+  const programs = await deleteGrants(tx, { where, parameters: [accountId, method] }, by);
+  const sessions = await deleteLoginsBy(tx, accountId, method);
+  const ended = sessions.map(({ sessionId }) => sessionId);
+  const tokens = await removeTokens(tx, accountId, ended);
   const ends = await storeEnds(tx, { sessions, programs }, by, now);
   const removed = tokens.map((token) =>
     tokenEvent('push-token-removed', token, { ...by, accountId }),

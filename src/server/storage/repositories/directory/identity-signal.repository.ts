@@ -9,6 +9,7 @@ import { insertAuditEvents } from '../audit.repository.js';
 import { DUE_NOW } from '../identity-due.repository.js';
 import { deleteGrants } from '../programs/program-grant.repository.js';
 import { tokenEvent } from '../push-token.repository.js';
+import { removeTokens } from '../session-end.repository.js';
 import { AUTHENTICATED_AT, AUTHENTICATED_BY } from '../session.repository.js';
 import { isSignedOut, waitingFor } from '../signals/waiting-sign-outs.js';
 
@@ -248,20 +249,6 @@ export class IdentitySignalRepository {
     const pushTokensSeq = removed.length === 0 ? null : await nextUpdateSeq(tx, accountId);
     return { accountId, seq, pushTokensSeq, events, isOutdated: endsBefore !== null };
   }
-}
-
-/** Returns the push tokens that the sessions had saved last. */
-async function removeTokens(
-  tx: Transaction,
-  accountId: string,
-  sessionIds: readonly string[],
-): Promise<string[]> {
-  const removed = await tx.query<{ token: string }>(
-    `DELETE FROM "push_token" WHERE "account_id" = $1 AND "session_id" = ANY($2::uuid[])
-     RETURNING "token"`,
-    [accountId, sessionIds],
-  );
-  return removed.map(({ token }) => token);
 }
 
 interface SignalChange {
