@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ReceivedWebhook } from '../../fakes/webhook-receiver.js';
 import { type Notifying, notifyInEachTest } from '../../fixtures/notify-fixture.js';
@@ -65,6 +65,19 @@ describe('gatehouse notify doctor', () => {
       advice: expect.stringContaining('GATEHOUSE_PRIVATE_HOSTS'),
     });
     expect(receiver.received).toEqual([]);
+  });
+
+  it('reports damaged files of the spool until they are deleted', async () => {
+    await fixture.webhook('here');
+    const folder = join(fixture.stateHome, 'gatehouse/spool/damaged');
+    await mkdir(folder, { recursive: true });
+    await writeFile(join(folder, 'one.json'), '{');
+    expect(await examined(1, 'spool')).toMatchObject([
+      { hop: 'spool', state: 'ok' },
+      { hop: 'spool damaged', state: 'broken', words: expect.stringContaining(folder) },
+    ]);
+    await rm(folder, { recursive: true });
+    expect(await examined(0, 'spool')).toHaveLength(1);
   });
 
   it('reports a phone that is gone, and what to do', async () => {

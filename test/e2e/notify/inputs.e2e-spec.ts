@@ -115,5 +115,7 @@ describe('notify flush', () => {
       expect.stringContaining(`Damaged, and not sent: ${spool}/damaged/${key}.json`),
     ]);
     expect((await user.run(['notify', 'flush'])).code).toBe(0);
+    const note = `1 damaged file was found in the spool, and not sent: ${spool}/damaged\n`;
+    expect((await user.run(['deliveries', 'list'])).stderr).toContain(note);
   });
 });

@@ -31,15 +31,28 @@ const LISTING: Listing<ReturnType<typeof summary>> = {
 };
 const DEFAULT_LIMIT = 50;
 const REDELIVERY_LASTS_MS = 15 * 60_000;
+
 export async function list(
   context: CliContext<SenderOptions & { readonly state?: string; readonly limit?: number }>,
 ): Promise<void> {
   const { state, limit = DEFAULT_LIMIT } = context.options;
-  const found = (await withSenderSession(context, allEntries))
-    .map(summary)
-    .filter((one) => state === undefined || one.state === state)
-    .slice(0, limit);
-  await context.output.list(LISTING, found);
+  await withSenderSession(context, async (sender) => {
+    const found = (await allEntries(sender))
+      .map(summary)
+      .filter((one) => state === undefined || one.state === state)
+      .slice(0, limit);
+    await context.output.list(LISTING, found);
+    const { damaged } = sender.spool;
+    const names = await damaged.names();
+    if (names.length > 0) {
+      context.output.note(describeDamaged(names.length, damaged.directory));
+    }
+  });
+}
+
+export function describeDamaged(count: number, directory: string): string {
+  const files = count === 1 ? '1 damaged file was' : `${count} damaged files were`;
+  return `${files} found in the spool, and not sent: ${directory}`;
 }
 
 export async function show(context: CliContext): Promise<void> {

@@ -43,10 +43,10 @@ export async function flush(
     const waiting = await countWaiting(sender, (target) => target !== RECEIPT_TARGET);
     const text = [...tried.map(describeLine), `${tried.length} tried, ${waiting} waiting.`];
     context.output.result({ tried, waiting }, text.join('\n'));
-    const { setAside } = sender.spool;
-    setAside.forEach((file) => context.output.note(`Damaged, and not sent: ${file}`));
+    const { found } = sender.spool.damaged;
+    found.forEach((file) => context.output.note(`Damaged, and not sent: ${file}`));
     const exitCode = exitCodeOf([...tried, ...unplanned]);
-    return exitCode === EXIT.ok && setAside.length > 0 ? EXIT.refused : exitCode;
+    return exitCode === EXIT.ok && found.length > 0 ? EXIT.refused : exitCode;
   });
 }
 

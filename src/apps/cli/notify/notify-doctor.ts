@@ -11,7 +11,9 @@ import type { ReceiptResult, SentTicket } from '../../../packages/notify/push/pu
 import { requireSession, type CurrentSession } from '../account/current-session.js';
 import type { CliContext } from '../command.js';
 import { EXIT } from '../cli-error.js';
+import type { Spool } from '../spool/spool.js';
 import { previewsInEffect } from './build-previews.js';
+import { describeDamaged } from './deliveries.js';
 import { withSenderSession, type SenderOptions } from './sender-session.js';
 import { isUnreadable, readSettings, type SettingsDocument } from './settings-document.js';
 import { deliverTest, type TestLine } from './test-delivery.js';
@@ -67,7 +69,7 @@ async function checksBehind(context: Context, current: CurrentSession): Promise<
     ...lines.map(targetCheck),
     ...(await receiptChecks(context, lines, tokens)),
     ...preferences.channels.filter(({ enabled }) => !enabled).map(disabledCheck),
-    await spoolCheck(context, current),
+    ...(await spoolChecks(context, current)),
   ];
 }
 
@@ -185,8 +187,10 @@ function receiptCheck(token: string, result: ReceiptResult | undefined): Check {
     : check(hop, 'off', 'not known yet, it can take 15 minutes: gatehouse notify doctor --wait');
 }
 
-async function spoolCheck(context: Context, { session }: CurrentSession): Promise<Check> {
-  const entries = await withSenderSession(context, ({ spool }) => spool.entries());
+async function spoolChecks(context: Context, { session }: CurrentSession): Promise<Check[]> {
+  const [entries, damaged] = await withSenderSession(context, ({ spool }) =>
+    Promise.all([spool.entries(), damagedChecks(spool)]),
+  );
   const waiting = entries.filter(
     ({ entry }) => entry.kind === 'delivery' && entry.account.server === session.server,
   );
@@ -197,7 +201,14 @@ async function spoolCheck(context: Context, { session }: CurrentSession): Promis
       : [`${waiting.length} deliveries wait`, '; one because: '];
   const words = last ? `${count}${because}${last.detail}` : count;
   const advice = 'Send them now: gatehouse notify flush';
-  return check('spool', 'ok', words, waiting.length > 0 ? advice : undefined);
+  return [check('spool', 'ok', words, waiting.length > 0 ? advice : undefined), ...damaged];
+}
+
+async function damagedChecks({ damaged }: Spool): Promise<Check[]> {
+  const { length } = await damaged.names();
+  const words = describeDamaged(length, damaged.directory);
+  const advice = 'Check the disk of this computer, then delete what is in that folder.';
+  return length === 0 ? [] : [check('spool damaged', 'broken', words, advice)];
 }
 
 function describe({ hop, state, words, advice }: Check): string {

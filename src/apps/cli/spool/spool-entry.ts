@@ -217,7 +217,12 @@ export function readSpoolEntry(value: unknown): SpoolEntry | null {
   return v.is(ENTRY, value) ? (value as unknown as SpoolEntry) : null;
 }
 
-export const SPOOL_LIMITS = { maxWaiting: 5_000, maxBytes: 64 * 1024 * 1024, maxHistory: 3_000 };
+export const SPOOL_LIMITS = {
+  maxWaiting: 5_000,
+  maxBytes: 64 * 1024 * 1024,
+  maxHistory: 3_000,
+  maxDamaged: 100,
+};
 
 export type SpoolLimits = Readonly<typeof SPOOL_LIMITS>;
 

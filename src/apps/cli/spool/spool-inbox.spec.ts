@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Delivery } from '../../../packages/notify/delivery/delivery.js';
@@ -64,5 +64,19 @@ describe(SpoolInbox.name, () => {
     await spool.tidy();
     const [name] = await spool.due();
     expect(name && (await spool.claim(name))?.entry).toMatchObject({ id: 'one' });
+  });
+
+  it('moves a damaged addition aside once no process can still write it', async () => {
+    const spool = open();
+    await spool.tidy();
+    const name = `${'a'.repeat(32)}.new`;
+    const file = join(directory, 'queue', name);
+    writeFileSync(file, '{');
+    await spool.tidy();
+    expect(await spool.damaged.names()).toEqual([]);
+    utimesSync(file, 1, 1);
+    await spool.tidy();
+    expect(await spool.damaged.names()).toEqual([name]);
+    expect(readdirSync(join(directory, 'queue'))).toEqual([]);
   });
 });

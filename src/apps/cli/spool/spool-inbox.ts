@@ -8,6 +8,7 @@ import {
   readJsonIfExists,
   renameIfExists,
 } from '../../../common/private-files.js';
+import type { DamagedFiles } from './damaged-files.js';
 import { readSpoolEntry, spoolNameOf, spoolText, type SpoolEntry } from './spool-entry.js';
 import { formatSpoolName, hasEnded, keyOf } from './spool-name.js';
 
@@ -18,6 +19,7 @@ export class SpoolInbox {
   constructor(
     private readonly queue: string,
     private readonly owner: string,
+    private readonly damaged: DamagedFiles,
   ) {}
 
   /** Returns false if the id is being added already. @throws RangeError for an entry over 64 KiB */
@@ -40,14 +42,17 @@ export class SpoolInbox {
     await Promise.all(entries.map((entry) => rm(this.path(fileOf(entry)), { force: true })));
   }
 
-  /** Moves entries of ended processes into the queue, and those unchanged since `before`. */
+  /** Moves entries of ended processes into the queue, and those unchanged since `before`; damaged ones aside. */
   async recover(now: number, before: number): Promise<void> {
     const left = (await namesIn(this.queue)).filter((name) => NAME.test(name));
     for (const file of left) {
       const value = await readJsonIfExists(this.path(file));
       const owner = isRecord(value) ? String(value['addedBy']) : '';
       const entry = readSpoolEntry(value);
-      if (entry !== null && (hasEnded(owner) || (await changedAt(this.path(file))) < before)) {
+      const isLeft = hasEnded(owner) || (await changedAt(this.path(file))) < before;
+      if (isLeft && entry === null) {
+        await this.damaged.add(this.path(file), now);
+      } else if (isLeft && entry !== null) {
         await this.moveToQueue({ entry, name: formatSpoolName(spoolNameOf(entry, now)) });
       }
     }

@@ -203,6 +203,23 @@ describe(Spool.name, () => {
     expect(readdirSync(join(directory, 'damaged'))).toHaveLength(3);
   });
 
+  it('keeps a bounded number of damaged files, the newest, for a week', async () => {
+    const spool = open({ maxDamaged: 2 });
+    await spool.tidy();
+    for (const digit of ['1', '2', '3']) {
+      now += 1_000;
+      const key = digit.repeat(32);
+      const name = { key, target: '0'.repeat(12), dueAt: 0, expiresAt: now + 1, claim: null };
+      writeFileSync(join(directory, 'queue', formatSpoolName(name)), '{');
+      await spool.claim(name);
+    }
+    const kept = ['2', '3'].map((digit) => `${digit.repeat(32)}.json`);
+    expect(readdirSync(join(directory, 'damaged')).sort()).toEqual(kept);
+    now += 7 * 24 * 3_600_000;
+    await spool.tidy();
+    expect(readdirSync(join(directory, 'damaged'))).toEqual([kept[1]]);
+  });
+
   it('keeps the record of a delivery that cannot be stored again', async () => {
     const spool = open();
     await spool.end(await addOne(spool, 'one'), { state: 'failed', code: 'late', at: now });

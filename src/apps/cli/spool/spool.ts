@@ -15,6 +15,7 @@ import {
 import { RECEIPT_AFTER_MS, type SentTicket } from '../../../packages/notify/push/push-results.js';
 import type { Delivery, Ending, LastError } from '../../../packages/notify/delivery/delivery.js';
 import { Slots } from '../../../packages/notify/delivery/slots.js';
+import { DamagedFiles } from './damaged-files.js';
 import { SpoolInbox } from './spool-inbox.js';
 import {
   entryFor,
@@ -101,8 +102,7 @@ export class Spool {
   readonly history: SpoolHistory;
   readonly resolved: ResolvedRequests;
   readonly newest: NewestPushes;
-  /** Damaged files, where they are now. */
-  readonly setAside: string[] = [];
+  readonly damaged: DamagedFiles;
   private readonly queue: string;
   private readonly limits: SpoolLimits;
   private readonly inbox: SpoolInbox;
@@ -113,7 +113,8 @@ export class Spool {
   constructor(private readonly options: SpoolOptions) {
     this.limits = { ...SPOOL_LIMITS, ...options.limits };
     this.queue = join(options.directory, 'queue');
-    this.inbox = new SpoolInbox(this.queue, this.owner);
+    this.damaged = new DamagedFiles(join(options.directory, 'damaged'), this.limits.maxDamaged);
+    this.inbox = new SpoolInbox(this.queue, this.owner, this.damaged);
     this.resolved = new ResolvedRequests(join(options.directory, 'resolved'));
     this.newest = new NewestPushes(join(options.directory, 'newest'), options.now);
     this.history = new SpoolHistory(join(options.directory, 'ended'), this.limits.maxHistory);
@@ -173,7 +174,7 @@ export class Spool {
     await this.prepare();
     await removeAbandonedFiles(this.queue, now);
     await this.inbox.recover(now, Date.now() - LEASE_MS);
-    await Promise.all([this.history.tidy(now), this.newest.tidy()]);
+    await Promise.all([this.history, this.newest, this.damaged].map((store) => store.tidy(now)));
   }
 
   /** Names of the waiting entries, including those that ended processes had claimed. */
@@ -248,11 +249,7 @@ export class Spool {
     }
     const entry = await this.read(claimed);
     if (entry === null) {
-      const aside = join(this.options.directory, 'damaged');
-      await makePrivateDirectory(aside);
-      const file = join(aside, `${name.key}.json`);
-      const isMoved = await renameIfExists(this.path(claimed), file);
-      this.setAside.push(...(isMoved ? [file] : []));
+      await this.damaged.add(this.path(claimed), this.options.now(), `${name.key}.json`);
       return null;
     }
     return { entry, name: claimed };
