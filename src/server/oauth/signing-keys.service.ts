@@ -53,8 +53,9 @@ export class SigningKeysService implements OnModuleInit {
     this.logger.error({ msg: 'signing keys cannot be read', reason }),
   );
   private keys: readonly SigningKey[] = [];
-  /** One refresh at a time, so that an older answer never replaces a newer one. */
-  private working: Promise<void> = Promise.resolve();
+  private working: Promise<unknown> = Promise.resolve();
+  /** A renewal that did not begin yet, for all callers until then. */
+  private next: Promise<unknown> | null = null;
   /** Ids of keys that are revoked or were never stored. */
   private readonly absent = new LRUCache<string, true>({ max: MAX_ABSENT });
   private lookingUp: Promise<void> | null = null;
@@ -76,9 +77,23 @@ export class SigningKeysService implements OnModuleInit {
 
   /** Reads the keys of all replicas, and makes or deletes keys that are due. */
   @Interval(REFRESH_EVERY_MS)
-  refresh(): Promise<void> {
-    this.working = this.working.then(() => this.tryRenew()).then(() => undefined);
-    return this.working;
+  async refresh(): Promise<void> {
+    await this.renewNext();
+  }
+
+  /**
+   * One at a time, so that an older answer never replaces a newer one, and one that waits: each takes as long as the
+   * time-outs of a database that hangs.
+   *
+   * @returns the failure; null = none
+   */
+  private renewNext(): Promise<unknown> {
+    this.next ??= this.working.then(() => {
+      this.next = null;
+      return this.tryRenew();
+    });
+    this.working = this.next;
+    return this.next;
   }
 
   /**
@@ -174,9 +189,7 @@ export class SigningKeysService implements OnModuleInit {
     this.readAgainFrom = this.clock.now() + READ_AGAIN_EVERY_MS;
     // A later caller's key may be stored after this read.
     this.lookingUp = null;
-    const reading = this.working.then(() => this.tryRenew());
-    this.working = reading.then(() => undefined);
-    if ((await reading) !== null) {
+    if ((await this.renewNext()) !== null) {
       throw new AppError('unavailable');
     }
   }
