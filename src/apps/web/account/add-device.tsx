@@ -17,6 +17,7 @@ import { deviceKeyWords } from '../../../core/protocol/device-words.js';
 import { readUserCode, showUserCode } from '../../../core/protocol/user-code.js';
 import { shownName } from '../browser-name.js';
 import { clientFor, serverUrl } from '../server.js';
+import { Button } from '../ui/button.js';
 import { Check, submitting, TextField, textOf } from '../ui/fields.js';
 import { done, Loading, NoticeLine, problem, type Notice, useNotedAction } from '../ui/notice.js';
 import { useReload } from '../ui/use-reload.js';
@@ -51,11 +52,7 @@ export function AddDevice(props: AddDeviceProps) {
   if (words !== null) {
     return <ApprovedWords words={words} close={close} />;
   }
-  const cancel = (
-    <button type="button" class="link" onClick={close}>
-      {t.cancel}
-    </button>
-  );
+  const cancel = <Button class="link" onClick={close} text={t.cancel} />;
   return (
     <Section id="add-device" title={t.add.title}>
       {device.userCode === null ? (
@@ -87,9 +84,7 @@ function ApprovedWords({ words, close }: ApprovedWordsProps) {
         <p>{t.add.typeWordsHint}</p>
         <p class="words">{words.join(' ')}</p>
       </div>
-      <button type="button" class="primary" onClick={close}>
-        {t.add.typed}
-      </button>
+      <Button class="primary" onClick={close} text={t.add.typed} />
     </Section>
   );
 }
@@ -130,9 +125,7 @@ function CodeForm({ unknown, setDevice, notify }: CodeFormProps) {
       <p class="divider">{t.signIn.or}</p>
       <form onSubmit={submit}>
         <CodeField given={unknown ?? ''} notice={notice} />
-        <button type="submit" class="primary">
-          {t.add.submit}
-        </button>
+        <Button type="submit" class="primary" text={t.add.submit} />
       </form>
     </>
   );
@@ -376,16 +369,17 @@ function Consent({ isLink, isKeyed, needsKey, accountId, ...acts }: ConsentProps
       ) : (
         <form onSubmit={submitting(() => run(() => approve(null)))}>
           {check}
-          <button type="submit" class="primary" disabled={isBusy}>
-            {t.add.approve}
-          </button>
+          <Button type="submit" class="primary" disabled={isBusy} text={t.add.approve} />
         </form>
       )}
       <NoticeLine notice={notice} />
       <div class="row">
-        <button type="button" class="link danger" disabled={isBusy} onClick={() => run(refuse)}>
-          {t.add.refuse}
-        </button>
+        <Button
+          class="link danger"
+          disabled={isBusy}
+          onClick={() => run(refuse)}
+          text={t.add.refuse}
+        />
         {cancel}
       </div>
     </>

@@ -14,6 +14,7 @@ import { adoptPin } from '../../../packages/client/settings/account-pin.js';
 import { deviceKeyWords } from '../../../core/protocol/device-words.js';
 import { browserName } from '../browser-name.js';
 import { clientFor, serverUrl } from '../server.js';
+import { Button } from '../ui/button.js';
 import { submitting, TextField, textOf } from '../ui/fields.js';
 import { FormButtons } from '../ui/form-buttons.js';
 import { failure, NoticeLine, useNotedAction, type Notice, type Notify } from '../ui/notice.js';
@@ -100,9 +101,7 @@ function Waiting({ shown, cancel }: WaitingProps) {
   return (
     <>
       {shown === null ? <p class="waiting">{t.moment}</p> : <Invite {...shown} />}
-      <button type="button" class="link" onClick={cancel}>
-        {t.cancel}
-      </button>
+      <Button class="link" onClick={cancel} text={t.cancel} />
     </>
   );
 }

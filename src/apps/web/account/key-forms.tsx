@@ -3,8 +3,8 @@ import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { GatehouseProblem } from '../../../packages/client/api/problem.js';
 import type { DeviceKey } from '../../../packages/client/crypto/device-key.js';
 import { loading } from '../server.js';
+import { Button } from '../ui/button.js';
 import { Check, submitting, TextField, textOf } from '../ui/fields.js';
-import { Icon } from '../ui/icon.js';
 import { lazyPart } from '../ui/lazy-part.js';
 import {
   type Action,
@@ -66,16 +66,15 @@ export function KeyForm(props: ExistingKeyFormProps) {
       {children}
       {!isTyping && <NoticeLine notice={notice} />}
       <Buttons cancel={cancel}>
-        <button type="submit" class="primary" disabled={isBusy}>
-          {!isTyping && <Icon name="lock" />}
-          {isTyping ? label : keptLabel}
-        </button>
+        <Button
+          type="submit"
+          class="primary"
+          disabled={isBusy}
+          icon={isTyping ? undefined : 'lock'}
+          text={isTyping ? label : keptLabel}
+        />
       </Buttons>
-      {!isTyping && (
-        <button type="button" class="link" onClick={typeInstead}>
-          {t.keep.type}
-        </button>
-      )}
+      {!isTyping && <Button class="link" onClick={typeInstead} text={t.keep.type} />}
     </form>
   );
 }
@@ -91,9 +90,7 @@ function Buttons({ cancel, children }: ButtonsProps) {
     <>{children}</>
   ) : (
     <div class="row end">
-      <button type="button" onClick={cancel}>
-        {t.cancel}
-      </button>
+      <Button onClick={cancel} text={t.cancel} />
       {children}
     </div>
   );
@@ -123,9 +120,7 @@ interface CreateWithKeyProps extends Pick<ExistingKeyFormProps, 'create'>, Actio
 /** For a person who saved the key, and left before its account was created. */
 function CreateWithKey({ create, unknown, isBusy, run }: CreateWithKeyProps) {
   return create === undefined ? null : (
-    <button type="button" disabled={isBusy} onClick={() => run(() => create(unknown))}>
-      {t.newKey.withThis}
-    </button>
+    <Button disabled={isBusy} onClick={() => run(() => create(unknown))} text={t.newKey.withThis} />
   );
 }
 
@@ -207,9 +202,7 @@ export function NewKeyForm(props: NewKeyFormProps) {
       <SavedCheck />
       {children}
       <NoticeLine notice={notice} />
-      <button type="submit" class="primary" disabled={isBusy}>
-        {newKey.submit}
-      </button>
+      <Button type="submit" class="primary" disabled={isBusy} text={newKey.submit} />
     </form>
   );
 }

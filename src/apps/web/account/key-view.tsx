@@ -1,7 +1,7 @@
 import type { ComponentType } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { Button } from '../ui/button.js';
 import { copyText, selectText } from '../ui/copy-text.js';
-import { Icon } from '../ui/icon.js';
 import { failure, NoticeLine, problem, type Notice, type Notify } from '../ui/notice.js';
 import { t } from '../i18n/messages.js';
 import { KeyCharacters } from './key-characters.js';
@@ -31,17 +31,17 @@ export function KeyView({ id, secret, accountId }: KeySheetProps & { readonly id
       />
       {isShown && <KeyText secret={secret} isSelected={notice !== null} />}
       <div class="row">
-        <button type="button" aria-pressed={isShown} onClick={() => setShown(!isShown)}>
-          {isShown ? t.hide : t.show}
-        </button>
-        <button type="button" onClick={() => void copy()}>
-          <Icon name={isCopied ? 'check' : 'copy'} />
-          {isCopied ? t.copied : t.copy}
-        </button>
-        <button type="button" onClick={printSheet}>
-          <Icon name="printer" />
-          {t.print}
-        </button>
+        <Button
+          aria-pressed={isShown}
+          onClick={() => setShown(!isShown)}
+          text={isShown ? t.hide : t.show}
+        />
+        <Button
+          onClick={() => void copy()}
+          icon={isCopied ? 'check' : 'copy'}
+          text={isCopied ? t.copied : t.copy}
+        />
+        <Button onClick={printSheet} icon="printer" text={t.print} />
       </div>
       <NoticeLine notice={notice} />
       {Sheet !== null && <Sheet secret={secret} accountId={accountId} />}

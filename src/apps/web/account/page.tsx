@@ -2,6 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { useCallback, useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { NotificationTarget } from '../../../packages/client/notifications/notification-routing.js';
 import { invitationIn } from '../../../core/protocol/invitation-code.js';
+import { Button } from '../ui/button.js';
 import { Gate } from '../ui/gate.js';
 import { lazyPart } from '../ui/lazy-part.js';
 import { NoticeLine, problem, type Notice } from '../ui/notice.js';
@@ -248,9 +249,7 @@ function WaitingRequest({ target, dismiss }: ClickedRequest) {
       </dl>
       <p class="quiet">{isHere ? waiting.hint : waiting.otherServer}</p>
       <div class="row">
-        <button type="button" onClick={dismiss}>
-          {t.dismiss}
-        </button>
+        <Button onClick={dismiss} text={t.dismiss} />
       </div>
     </Section>
   );

@@ -6,6 +6,7 @@ import { failureMessage } from '../i18n/failure.js';
 import { formatRelative } from '../i18n/format.js';
 import { t } from '../i18n/messages.js';
 import { refusedMessages } from '../i18n/refused-messages.js';
+import { Button } from '../ui/button.js';
 import { Icon } from '../ui/icon.js';
 import { NoticeLine, problem, useNotedAction } from '../ui/notice.js';
 import { RefusalHelp } from '../ui/refusal-help.js';
@@ -62,18 +63,18 @@ function WaysBack({ provider, action, session, endSession, refresh }: WaysBackPr
     <>
       <div class="row">
         {provider !== null && (
-          <button
-            type="button"
+          <Button
             class="primary"
             disabled={isBusy}
             onClick={() => run(() => goToConnect(session.token, provider))}
-          >
-            {action}
-          </button>
+            text={action}
+          />
         )}
-        <button type="button" disabled={isBusy} onClick={() => run(checkAgain)}>
-          {refusedMessages.checkAgain}
-        </button>
+        <Button
+          disabled={isBusy}
+          onClick={() => run(checkAgain)}
+          text={refusedMessages.checkAgain}
+        />
       </div>
       <NoticeLine notice={notice} />
     </>

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
+import { Button } from '../ui/button.js';
 import { lazyPart } from '../ui/lazy-part.js';
-import { Icon } from '../ui/icon.js';
 import type { ExternalFinish } from '../../../packages/client/api/login-routes.js';
 import type { LoginAnswer } from '../../../packages/client/api/api-client-answers.js';
 import type { OAuthReturn } from '../../../packages/client/api/oauth-return.js';
@@ -257,13 +257,13 @@ function KeyStep({ provider, answer, proof, isNew, choose, ...props }: KeyStepPr
       {answer.kind === 'known' && <WithoutKey name={name} useDevice={() => showCode(true)} />}
       <div class="row">
         {answer.kind === 'new' && (
-          <button type="button" class="link" onClick={() => choose(isNew ? 'own-key' : 'new-key')}>
-            {isNew ? newKey.haveOne : newKey.haveNone}
-          </button>
+          <Button
+            class="link"
+            onClick={() => choose(isNew ? 'own-key' : 'new-key')}
+            text={isNew ? newKey.haveOne : newKey.haveNone}
+          />
         )}
-        <button type="button" class="link" onClick={() => cancel()}>
-          {t.cancel}
-        </button>
+        <Button class="link" onClick={() => cancel()} text={t.cancel} />
       </div>
     </section>
   );
@@ -306,10 +306,7 @@ function WithoutKey({ name, useDevice }: WithoutKeyProps) {
     <>
       <p class="divider">{signIn.or}</p>
       <div class="stack">
-        <button type="button" onClick={useDevice}>
-          <Icon name="phone" />
-          {signIn.otherDevice}
-        </button>
+        <Button onClick={useDevice} icon="phone" text={signIn.otherDevice} />
         <p class="hint">{lostKey.otherDeviceHint}</p>
       </div>
       <details>

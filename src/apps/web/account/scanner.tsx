@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { BarcodeDetector as QrDetector } from 'qr/decode.js';
-import { Icon } from '../ui/icon.js';
+import { Button } from '../ui/button.js';
 import { NoticeLine, problem, type Notice } from '../ui/notice.js';
 import { t } from '../i18n/messages.js';
 
@@ -31,10 +31,7 @@ export function Scanner(props: ScannerProps) {
       {isOpen ? (
         <Camera {...props} stop={stop} />
       ) : (
-        <button type="button" class={props.kind} onClick={() => open(true)}>
-          <Icon name="camera" />
-          {t.add.scan}
-        </button>
+        <Button class={props.kind} onClick={() => open(true)} icon="camera" text={t.add.scan} />
       )}
       <NoticeLine notice={notice} />
     </>
@@ -68,9 +65,7 @@ function Camera({ hint, instead, read, stop }: CameraProps) {
       <p>{hint}</p>
       <video ref={video} class="camera" playsInline muted />
       <NoticeLine notice={notice} />
-      <button type="button" onClick={() => stop(null)}>
-        {t.add.stop}
-      </button>
+      <Button onClick={() => stop(null)} text={t.add.stop} />
     </>
   );
 }

@@ -8,6 +8,7 @@ import {
 import type { DeviceKey } from '../../../packages/client/crypto/device-key.js';
 import { brand } from '../brand.js';
 import { clientFor } from '../server.js';
+import { Button } from '../ui/button.js';
 import { Check } from '../ui/fields.js';
 import { lazyPart } from '../ui/lazy-part.js';
 import { useFocus } from '../ui/use-focus.js';
@@ -215,11 +216,7 @@ function Card({ title, back, children }: CardProps) {
         {title}
       </h1>
       {children}
-      {back !== undefined && (
-        <button type="button" class="link" onClick={back}>
-          {t.back}
-        </button>
-      )}
+      {back !== undefined && <Button class="link" onClick={back} text={t.back} />}
     </section>
   );
 }
@@ -261,15 +258,9 @@ function MethodList(props: MethodListProps) {
           <MethodButton key={one.label} {...one} />
         ))}
         {deviceKey.canLogIn && !isKeyFirst && (
-          <button type="button" onClick={() => go('key')}>
-            <Icon name="key" />
-            {signIn.key}
-          </button>
+          <Button onClick={() => go('key')} icon="key" text={signIn.key} />
         )}
-        <button type="button" onClick={() => go('code')}>
-          <Icon name="phone" />
-          {signIn.otherDevice}
-        </button>
+        <Button onClick={() => go('code')} icon="phone" text={signIn.otherDevice} />
       </div>
       <NoticeLine notice={notice} />
       {!isKeyFirst && <StayChoice />}
@@ -295,9 +286,7 @@ function SignUp({ go }: Pick<MethodListProps, 'go'>) {
   return (
     <div class="stack foot">
       <p>{t.signIn.noAccountYet}</p>
-      <button type="button" onClick={() => go('new-key')}>
-        {t.signIn.create}
-      </button>
+      <Button onClick={() => go('new-key')} text={t.signIn.create} />
     </div>
   );
 }

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
-import { Icon } from '../ui/icon.js';
 import { useLive, type Live } from './use-live.js';
 import { texts } from './i18n/texts.js';
+import { Button } from '../ui/button.js';
 
 /** Limit of empty pages to skip: with several filters the server may return many. */
 const MAX_SKIPPED = 20;
@@ -63,13 +63,8 @@ export function PageButtons<Row>({ pages }: { readonly pages: Pages<Row> }) {
   }
   return (
     <div class="row end">
-      <button type="button" disabled={isFirst} onClick={previous}>
-        <Icon name="back" />
-        {texts.pages.previous}
-      </button>
-      <button type="button" disabled={isLast || live.value === null} onClick={next}>
-        {texts.pages.next}
-      </button>
+      <Button disabled={isFirst} onClick={previous} icon="back" text={texts.pages.previous} />
+      <Button disabled={isLast || live.value === null} onClick={next} text={texts.pages.next} />
     </div>
   );
 }

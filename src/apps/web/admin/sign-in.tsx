@@ -1,5 +1,6 @@
 import { GatehouseProblem } from '../../../packages/client/api/problem.js';
 import { serverUrl } from '../server.js';
+import { Button } from '../ui/button.js';
 import { submitting, TextField, textOf } from '../ui/fields.js';
 import { Gate } from '../ui/gate.js';
 import { Icon } from '../ui/icon.js';
@@ -73,9 +74,12 @@ function TokenForm({ showConsole, isFirst }: TokenFormProps) {
         isExact
         required
       />
-      <button type="submit" class={isFirst ? 'primary' : ''} disabled={isBusy}>
-        {signIn.submit}
-      </button>
+      <Button
+        type="submit"
+        class={isFirst ? 'primary' : ''}
+        disabled={isBusy}
+        text={signIn.submit}
+      />
     </form>
   );
 }

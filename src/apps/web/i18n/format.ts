@@ -73,6 +73,11 @@ export function formatDuration(seconds: number): string {
   return new Intl.NumberFormat(locale(), style).format(isWhole ? seconds / 60 : seconds);
 }
 
+/** Joins the facts that are known. */
+export function joinFacts(...facts: readonly (string | false | null | undefined)[]): string {
+  return facts.filter(Boolean).join(' · ');
+}
+
 export function formatList(parts: readonly string[]): string {
   return new Intl.ListFormat(locale(), { type: 'unit', style: 'short' }).format(parts);
 }

@@ -1,5 +1,6 @@
-import type { ButtonHTMLAttributes, ComponentChildren, TargetedMouseEvent } from 'preact';
+import type { ComponentChildren, TargetedMouseEvent } from 'preact';
 import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { Button, type ButtonProps } from './button.js';
 
 interface DialogProps {
   readonly title: string;
@@ -7,9 +8,9 @@ interface DialogProps {
   readonly children: (close: () => void) => ComponentChildren;
 }
 
-interface DialogButtonProps extends DialogProps, Omit<ButtonHTMLAttributes, 'children' | 'title'> {
-  /** The content of the button. */
-  readonly open: ComponentChildren;
+interface DialogButtonProps extends DialogProps, Omit<ButtonProps, 'children' | 'text' | 'title'> {
+  /** The text of the button. */
+  readonly open: string;
   readonly onOpen?: () => void;
 }
 
@@ -22,9 +23,7 @@ export function DialogButton({ open, title, onOpen, children, ...button }: Dialo
   };
   return (
     <>
-      <button type="button" {...button} onClick={onClick}>
-        {open}
-      </button>
+      <Button {...button} onClick={onClick} text={open} />
       {isOpen && (
         <Dialog title={title} onClose={() => setOpen(false)}>
           {children}

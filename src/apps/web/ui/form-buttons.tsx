@@ -1,3 +1,4 @@
+import { Button } from './button.js';
 import { t } from '../i18n/messages.js';
 
 interface FormButtonsProps {
@@ -16,12 +17,8 @@ export function FormButtons(props: FormButtonsProps) {
   const type = confirm === undefined ? 'submit' : 'button';
   return (
     <div class="row end">
-      <button type="button" autofocus={confirm !== undefined} onClick={close}>
-        {cancel}
-      </button>
-      <button type={type} class={kind} disabled={isDisabled} onClick={confirm}>
-        {submit}
-      </button>
+      <Button autofocus={confirm !== undefined} onClick={close} text={cancel} />
+      <Button type={type} class={kind} disabled={isDisabled} onClick={confirm} text={submit} />
     </div>
   );
 }

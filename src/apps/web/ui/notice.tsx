@@ -1,6 +1,7 @@
 import type { ComponentType } from 'preact';
 import type { Dispatch, StateUpdater } from 'preact/hooks';
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
+import { Button } from './button.js';
 import { GatehouseProblem } from '../../../packages/client/api/problem.js';
 import { failureMessage, requiresSignIn } from '../i18n/failure.js';
 import type { refusedMessages } from '../i18n/refused-messages.js';
@@ -108,9 +109,7 @@ export function Loading({ retry, notify }: { retry: () => unknown; notify?: Noti
   return (
     <>
       <p class="waiting">{t.moment}</p>
-      <button type="button" class="link late" onClick={onClick}>
-        {t.tryAgain}
-      </button>
+      <Button class="link late" onClick={onClick} text={t.tryAgain} />
     </>
   );
 }

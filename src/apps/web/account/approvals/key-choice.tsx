@@ -3,8 +3,8 @@ import { requireOwnKey } from '../../../../packages/client/api/own-key.js';
 import type { DeviceKey } from '../../../../packages/client/crypto/device-key.js';
 import { requestMessages } from '../../i18n/request-messages.js';
 import { clientFor } from '../../server.js';
+import { Button } from '../../ui/button.js';
 import { Check } from '../../ui/fields.js';
-import { Icon } from '../../ui/icon.js';
 import { done, NoticeLine, useAction, type Notice } from '../../ui/notice.js';
 import { Section } from '../../ui/section.js';
 import { KeyForm } from '../key-forms.js';
@@ -90,10 +90,7 @@ function Keep({ id, choices, setKeys, show, endSession }: KeepProps) {
       {choices.canConfirm && (
         <Check checked={isConfirmed} set={confirm} label={texts.confirm} hint={texts.confirmHint} />
       )}
-      <button type="button" disabled={isBusy} onClick={keep}>
-        <Icon name="lock" />
-        {texts.keep}
-      </button>
+      <Button disabled={isBusy} onClick={keep} icon="lock" text={texts.keep} />
     </>
   );
 }
@@ -115,9 +112,7 @@ function Forget({ id, setKeys, show }: ForgetProps) {
     <>
       <p class="hint">{texts.ends}</p>
       <div class="row">
-        <button type="button" class="danger" onClick={() => void forget()}>
-          {texts.forget}
-        </button>
+        <Button class="danger" onClick={() => void forget()} text={texts.forget} />
       </div>
     </>
   );

@@ -4,6 +4,7 @@ import type { QuestionAnswer } from '../../../../core/protocol/request-answer.js
 import { markText } from '../../../../packages/client/approvals/marked-text.js';
 import { requestMessages } from '../../i18n/request-messages.js';
 import { MarkedText } from './marked-text.js';
+import { Button } from '../../ui/button.js';
 import { submitting, TextField, textOf } from '../../ui/fields.js';
 import { NoticeLine, problem, type Notice } from '../../ui/notice.js';
 
@@ -31,9 +32,7 @@ export function QuestionForm({ questions, isBusy, send }: QuestionFormProps) {
         <Question key={index} question={question} index={index} />
       ))}
       <NoticeLine notice={notice} />
-      <button type="submit" class="primary wide" disabled={isBusy}>
-        {form.send}
-      </button>
+      <Button type="submit" class="primary wide" disabled={isBusy} text={form.send} />
     </form>
   );
 }

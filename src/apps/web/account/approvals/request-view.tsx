@@ -16,6 +16,7 @@ import type { AnswerChoice } from '../../../../core/protocol/request-answer.js';
 import { formatRelative } from '../../i18n/format.js';
 import { requestMessages } from '../../i18n/request-messages.js';
 import { clientFor } from '../../server.js';
+import { Button } from '../../ui/button.js';
 import { Icon } from '../../ui/icon.js';
 import { done, NoticeLine, problem, useAction, type Notice, type Notify } from '../../ui/notice.js';
 import type { AccountActions } from '../use-account.js';
@@ -172,6 +173,7 @@ function Decision({ item, keys, isPlain, ...props }: FoundProps) {
   useAllowFromNotification(all, answer, show);
   const { canAllow, canAnswer, reason } = possibleAnswers(found, keys, isPlain);
   const questions = found.kind === 'opened' ? (found.request.questions ?? []) : [];
+  const denial = canAnswer ? view.decline : view.deny;
   return (
     <>
       {canAnswer && (
@@ -187,13 +189,14 @@ function Decision({ item, keys, isPlain, ...props }: FoundProps) {
         {canAllow && keys?.isConfirmed === true && <p class="hint">{view.confirms}</p>}
         <NoticeLine notice={notice} />
         <div class="decision">
-          <button type="button" class="danger" disabled={isBusy} onClick={() => answer('deny')}>
-            {canAnswer ? view.decline : view.deny}
-          </button>
+          <Button class="danger" onClick={() => answer('deny')} text={denial} disabled={isBusy} />
           {canAllow && (
-            <button type="button" class="primary" disabled={isBusy} onClick={() => answer('allow')}>
-              {view.allow}
-            </button>
+            <Button
+              class="primary"
+              onClick={() => answer('allow')}
+              text={view.allow}
+              disabled={isBusy}
+            />
           )}
         </div>
       </div>

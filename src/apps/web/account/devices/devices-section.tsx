@@ -1,5 +1,6 @@
 import { useEffect } from 'preact/hooks';
-import { Icon, type IconName, Tile } from '../../ui/icon.js';
+import { Button } from '../../ui/button.js';
+import { type IconName, Tile } from '../../ui/icon.js';
 import { t } from '../../i18n/messages.js';
 import type { SectionProps } from '../use-account.js';
 import { lazyPart } from '../../ui/lazy-part.js';
@@ -10,7 +11,7 @@ import { shownName } from '../../browser-name.js';
 import { clientFor } from '../../server.js';
 import { done, NoticeLine, useNotedAction } from '../../ui/notice.js';
 import { repeatWhileVisible } from '../../ui/repeat-while-visible.js';
-import { formatDate, formatPast } from '../../i18n/format.js';
+import { formatDate, formatPast, joinFacts } from '../../i18n/format.js';
 import { SignOutEverywhere } from '../security/sign-out.js';
 import { CERTIFICATE } from '../tab-state.js';
 import { Section } from '../../ui/section.js';
@@ -27,12 +28,7 @@ export function DevicesSection(props: SectionProps) {
   const { devices } = t;
   const isKeyed = props.account.profile.keyMode === 'keyed';
   const lead = isKeyed ? devices.addLeadKeyed : devices.addLead;
-  const add = (
-    <button type="button" onClick={props.addDevice}>
-      <Icon name="plus" />
-      {devices.add}
-    </button>
-  );
+  const add = <Button onClick={props.addDevice} icon="plus" text={devices.add} />;
   return (
     <>
       <Sessions {...props} />
@@ -102,9 +98,12 @@ function SessionRow({ one, how, isBusy, rename, end }: SessionRowProps) {
           rename={rename}
         />
         {!one.current && (
-          <button type="button" disabled={isBusy} aria-label={devices.endNamed(name)} onClick={end}>
-            {devices.end}
-          </button>
+          <Button
+            disabled={isBusy}
+            aria-label={devices.endNamed(name)}
+            onClick={end}
+            text={devices.end}
+          />
         )}
       </div>
     </li>
@@ -120,7 +119,7 @@ function SessionFacts({ one, how }: Pick<SessionRowProps, 'one' | 'how'>) {
         <strong>{clientName(one)}</strong>
         {one.current && <span class="badge accent">{devices.thisDevice}</span>}
       </span>
-      <span class="quiet">{[used, one.address].filter((part) => part !== null).join(' · ')}</span>
+      <span class="quiet">{joinFacts(used, one.address)}</span>
       <span class="hint" title={formatDate(one.createdAt)}>
         {devices.signedIn(formatPast(one.createdAt))} {how}
       </span>

@@ -2,9 +2,10 @@ import type { SavedPushToken } from '../../../../packages/client/api/api-client-
 import { readWebPushToken } from '../../../../packages/client/notifications/web-push.js';
 import { shownName } from '../../browser-name.js';
 import { clientFor } from '../../server.js';
+import { Button } from '../../ui/button.js';
 import { Icon, type IconName, Tile } from '../../ui/icon.js';
 import { done, NoticeLine, useNotedAction } from '../../ui/notice.js';
-import { formatPast } from '../../i18n/format.js';
+import { formatPast, joinFacts } from '../../i18n/format.js';
 import { t } from '../../i18n/messages.js';
 import { unsubscribe } from '../notifications/push-subscription.js';
 import type { SectionProps } from '../use-account.js';
@@ -102,15 +103,13 @@ function Receiver({ device, isOwn, isBusy, rename, remove }: ReceiverProps) {
           isBusy={isBusy}
           rename={rename}
         />
-        <button
-          type="button"
+        <Button
           class="danger"
           disabled={isBusy}
           aria-label={`${t.remove}: ${name}`}
           onClick={remove}
-        >
-          {t.remove}
-        </button>
+          text={t.remove}
+        />
       </div>
     </li>
   );
@@ -138,8 +137,7 @@ export function receiverName(device: SavedPushToken): string {
 
 /** Returns where a device is reached, and since when. */
 export function receiverFacts(device: SavedPushToken): string {
-  const added = t.devices.added(formatPast(device.createdAt));
-  return [platformName(device), added].filter((part) => part !== null).join(' · ');
+  return joinFacts(platformName(device), t.devices.added(formatPast(device.createdAt)));
 }
 
 /** Returns the platform of a device, or the push service that reaches it. */

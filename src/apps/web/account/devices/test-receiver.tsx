@@ -1,4 +1,5 @@
 import type { SavedPushToken } from '../../../../packages/client/api/api-client-answers.js';
+import { Button } from '../../ui/button.js';
 import { DialogButton } from '../../ui/dialog.js';
 import { done, NoticeLine, problem, useNotedAction } from '../../ui/notice.js';
 import { t } from '../../i18n/messages.js';
@@ -23,9 +24,7 @@ export function TestReceiver({ device, name, isOwn }: TestReceiverProps) {
           <Listing text={`gatehouse tokens test ${device.id}`} label={tests.title(name)} />
           <p class="hint">{tests.outcome}</p>
           <div class="row end">
-            <button type="button" onClick={close}>
-              {t.close}
-            </button>
+            <Button onClick={close} text={t.close} />
           </div>
         </>
       )}
@@ -43,9 +42,7 @@ export function ShowTest() {
   return (
     <>
       <div class="row">
-        <button type="button" disabled={isBusy} onClick={() => run(test)}>
-          {tests.show}
-        </button>
+        <Button disabled={isBusy} onClick={() => run(test)} text={tests.show} />
       </div>
       <NoticeLine notice={notice} />
     </>

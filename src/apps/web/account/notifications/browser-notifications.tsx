@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import { browserName, shownName, storedName } from '../../browser-name.js';
+import { Button } from '../../ui/button.js';
 import { submitting, TextField, textOf } from '../../ui/fields.js';
-import { Icon } from '../../ui/icon.js';
 import { done, NoticeLine, useNotedAction } from '../../ui/notice.js';
 import { t } from '../../i18n/messages.js';
 import { notificationMessages } from '../../i18n/notification-messages.js';
@@ -128,10 +128,7 @@ function RegistrationForm({ settings, session, notify, endSession, reload }: Par
         required
       />
       <NoticeLine notice={notice} />
-      <button type="submit" class="primary" disabled={isBusy}>
-        <Icon name="bell" />
-        {browser.turnOn}
-      </button>
+      <Button type="submit" class="primary" disabled={isBusy} icon="bell" text={browser.turnOn} />
     </form>
   );
 }

@@ -2,6 +2,7 @@ import { useId, useMemo, useState } from 'preact/hooks';
 import { REQUEST_PREVIEWS_VARIABLE } from '../../../../packages/client/notifications/notification-display.js';
 import type { NotificationTopic } from '../../../../packages/notify/content/notification-event.js';
 import type { WebhookChannel } from '../../../../packages/notify/preferences.js';
+import { Button } from '../../ui/button.js';
 import { Check, SelectField } from '../../ui/fields.js';
 import { t } from '../../i18n/messages.js';
 import { notificationMessages } from '../../i18n/notification-messages.js';
@@ -45,9 +46,7 @@ export function ChannelTest({ channel, close }: ChannelTestProps) {
         {secret !== undefined && test.secret} {test.outcome}
       </p>
       <div class="row end">
-        <button type="button" onClick={close}>
-          {t.close}
-        </button>
+        <Button onClick={close} text={t.close} />
       </div>
     </>
   );

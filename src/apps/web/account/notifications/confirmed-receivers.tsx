@@ -8,6 +8,7 @@ import {
 import { t } from '../../i18n/messages.js';
 import { notificationMessages } from '../../i18n/notification-messages.js';
 import { clientFor } from '../../server.js';
+import { Button } from '../../ui/button.js';
 import { Check, submitting } from '../../ui/fields.js';
 import { done, NoticeLine, useNotedAction } from '../../ui/notice.js';
 import { Section } from '../../ui/section.js';
@@ -37,9 +38,7 @@ export function ConfirmedReceivers(props: ConfirmedReceiversProps) {
         <form onSubmit={submit}>
           <p>{receivers === null ? texts.none : texts.some}</p>
           <Choices devices={waiting} own={own} />
-          <button type="submit" disabled={isBusy}>
-            {texts.confirm}
-          </button>
+          <Button type="submit" disabled={isBusy} text={texts.confirm} />
         </form>
       )}
       <NoticeLine notice={notice} />

@@ -5,6 +5,7 @@ import type {
 } from '../../../../packages/client/settings/account-settings.js';
 import { readPreferences } from '../../../../packages/notify/preferences.js';
 import { notificationMessages } from '../../i18n/notification-messages.js';
+import { Button } from '../../ui/button.js';
 import { NoticeLine, useNotedAction } from '../../ui/notice.js';
 import { Section } from '../../ui/section.js';
 import type { SectionProps } from '../use-account.js';
@@ -34,13 +35,11 @@ export function RefusedSettings({ refusal, settings, endSession }: RefusedSettin
       <p>{isOfMode ? refused.modeCause : refused.cause}</p>
       {found !== null && <Found fields={found} />}
       <NoticeLine notice={notice} />
-      <button
-        type="button"
+      <Button
         disabled={isBusy || (!isOfMode && found === null)}
         onClick={() => run(settings.confirm)}
-      >
-        {isOfMode ? refused.confirmMode : refused.accept}
-      </button>
+        text={isOfMode ? refused.confirmMode : refused.accept}
+      />
     </Section>
   );
 }

@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
 import { changeChannel, makeSigningSecret } from '../../../../packages/notify/settings-changes.js';
+import { Button } from '../../ui/button.js';
 import { CopyButton } from '../../ui/copy-button.js';
 import { NoticeLine, useNotedAction } from '../../ui/notice.js';
 import { t } from '../../i18n/messages.js';
@@ -31,16 +32,19 @@ export function Signing({ close, channel, save, endSession }: SigningProps) {
       <NoticeLine notice={notice} />
       <div class="row end">
         {isSigned && (
-          <button type="button" class="danger" disabled={isBusy} onClick={() => act(null)}>
-            {webhooks.stopSigning}
-          </button>
+          <Button
+            class="danger"
+            disabled={isBusy}
+            onClick={() => act(null)}
+            text={webhooks.stopSigning}
+          />
         )}
-        <button type="button" disabled={isBusy} onClick={() => act(makeSigningSecret())}>
-          {isSigned ? webhooks.replaceSecret : webhooks.makeSecret}
-        </button>
-        <button type="button" class="primary" onClick={close}>
-          {t.close}
-        </button>
+        <Button
+          disabled={isBusy}
+          onClick={() => act(makeSigningSecret())}
+          text={isSigned ? webhooks.replaceSecret : webhooks.makeSecret}
+        />
+        <Button class="primary" onClick={close} text={t.close} />
       </div>
     </>
   );
@@ -60,9 +64,7 @@ export function ShownSecret({ secret, close }: ShownSecretProps) {
         <output class="code">{secret}</output>
         <CopyButton text={secret} label={webhooks.secretTitle} />
       </div>
-      <button type="button" class="link" onClick={close}>
-        {webhooks.saved}
-      </button>
+      <Button class="link" onClick={close} text={webhooks.saved} />
     </div>
   );
 }

@@ -6,8 +6,9 @@ import {
   newChannel,
   removeChannel,
 } from '../../../../packages/notify/settings-changes.js';
+import { Button } from '../../ui/button.js';
 import { DialogButton } from '../../ui/dialog.js';
-import { Icon, Tile } from '../../ui/icon.js';
+import { Tile } from '../../ui/icon.js';
 import { done, NoticeLine, type Notice, useAction } from '../../ui/notice.js';
 import { notificationMessages } from '../../i18n/notification-messages.js';
 import { ChannelForm, type ChannelChoices } from './channel-form.js';
@@ -76,14 +77,8 @@ interface AddButtonProps extends Pick<PartProps, 'endSession'> {
 
 function AddButton({ add, endSession }: AddButtonProps) {
   const { webhooks } = notificationMessages;
-  const open = (
-    <>
-      <Icon name="plus" />
-      {webhooks.add}
-    </>
-  );
   return (
-    <DialogButton open={open} title={webhooks.addTitle}>
+    <DialogButton open={webhooks.add} icon="plus" title={webhooks.addTitle}>
       {(close) => <ChannelForm channel={null} use={add} {...{ close, endSession }} />}
     </DialogButton>
   );
@@ -105,15 +100,13 @@ function BrokenRow({ channel, save, show, endSession }: BrokenRowProps) {
         <span class="quiet">{detail}</span>
       </div>
       {id !== null && (
-        <button
-          type="button"
+        <Button
           class="danger"
           aria-label={`${t.remove}: ${id}`}
           disabled={isBusy}
           onClick={() => run(() => save((fields) => removeChannel(fields, id), 'removed'))}
-        >
-          {t.remove}
-        </button>
+          text={t.remove}
+        />
       )}
     </li>
   );

@@ -4,6 +4,7 @@ import { formatDate } from '../../i18n/format.js';
 import { t } from '../../i18n/messages.js';
 import { programMessages } from '../../i18n/programs/program-messages.js';
 import { clientFor } from '../../server.js';
+import { Button } from '../../ui/button.js';
 import { Check } from '../../ui/fields.js';
 import { Loading, NoticeLine, useAction, type Notice } from '../../ui/notice.js';
 import { useReload } from '../../ui/use-reload.js';
@@ -37,10 +38,7 @@ export function ForProgram({ back }: { readonly back: (() => void) | undefined }
     <p>{request.forProgram}</p>
   ) : (
     <p>
-      {request.forOther}{' '}
-      <button type="button" class="link" onClick={back}>
-        {request.back}
-      </button>
+      {request.forOther} <Button class="link" onClick={back} text={request.back} />
     </p>
   );
 }
@@ -71,9 +69,7 @@ function Refused({ code, close }: { readonly code: string; readonly close: () =>
         {Object.hasOwn(known, code) ? known[code] : errors.other} {request.restart}
         {code !== 'request-expired' && ` ${request.report}`}
       </p>
-      <button type="button" onClick={close}>
-        {request.toAccount}
-      </button>
+      <Button onClick={close} text={request.toAccount} />
     </section>
   );
 }
@@ -193,10 +189,7 @@ function Program({ request, name, changeAccount }: ProgramProps) {
         {texts.title(request.client.name)}
       </h1>
       <p class="quiet">
-        {texts.signedIn(name)}{' '}
-        <button type="button" class="link" onClick={changeAccount}>
-          {texts.other}
-        </button>
+        {texts.signedIn(name)} <Button class="link" onClick={changeAccount} text={texts.other} />
       </p>
       <p>{texts.lead(request.resource.name)}</p>
       <dl class="asked">
@@ -240,12 +233,13 @@ function Decision({ request, isBusy, allow, cancel }: DecisionProps) {
       </fieldset>
       <p class="quiet">{texts.until(formatDate(request.grantExpiresAt))}</p>
       <div class="decision">
-        <button type="button" disabled={isBusy} onClick={cancel}>
-          {texts.cancel}
-        </button>
-        <button type="button" class="primary" disabled={isBusy} onClick={() => allow(chosen)}>
-          {texts.allow}
-        </button>
+        <Button disabled={isBusy} onClick={cancel} text={texts.cancel} />
+        <Button
+          class="primary"
+          disabled={isBusy}
+          onClick={() => allow(chosen)}
+          text={texts.allow}
+        />
       </div>
     </>
   );

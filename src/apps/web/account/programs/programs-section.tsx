@@ -1,7 +1,8 @@
 import { useEffect, useState } from 'preact/hooks';
 import { nullIfNotFound } from '../../../../packages/client/api/problem.js';
-import { formatDay, formatList, formatPast } from '../../i18n/format.js';
+import { formatDay, formatList, formatPast, joinFacts } from '../../i18n/format.js';
 import { programMessages } from '../../i18n/programs/program-messages.js';
+import { Button } from '../../ui/button.js';
 import { Tile } from '../../ui/icon.js';
 import { done, Loading, NoticeLine, useNotedAction } from '../../ui/notice.js';
 import { Section } from '../../ui/section.js';
@@ -35,9 +36,7 @@ export function ProgramsSection({ account, session, endSession }: ProgramsSectio
       notify(done(() => programMessages.section.ended));
     });
   const endAll = programs !== null && programs.length > 1 && (
-    <button type="button" disabled={isBusy} onClick={() => end(programs)}>
-      {section.endAll}
-    </button>
+    <Button disabled={isBusy} onClick={() => end(programs)} text={section.endAll} />
   );
   return (
     <Section id="programs" title={section.title} lead={section.lead} action={endAll}>
@@ -86,7 +85,7 @@ function ProgramRow({ one, isBusy, ofProgram, end }: ProgramRowProps) {
   const { client, resource, scopes, redirectUri } = one;
   const place = redirectUri === null ? null : placeOf(redirectUri);
   const host = publisherOf(client.id) ?? (place?.kind === 'host' ? place.host : null);
-  const used = [section.used(formatPast(one.lastUsedAt)), one.lastAddress, host];
+  const used = joinFacts(section.used(formatPast(one.lastUsedAt)), one.lastAddress, host);
   return (
     <li>
       <Tile name="terminal" />
@@ -95,7 +94,7 @@ function ProgramRow({ one, isBusy, ofProgram, end }: ProgramRowProps) {
           <strong>{client.name}</strong> {section.at(resource.name)}
         </span>
         <span class="quiet">{formatList(scopes.map(({ text }) => text))}</span>
-        <span class="quiet">{used.filter((part) => part !== null).join(' · ')}</span>
+        <span class="quiet">{used}</span>
         <span class="hint">
           {place === null && `${section.file} · `}
           {place?.kind === 'computer' && `${request.computer} · `}
@@ -115,23 +114,19 @@ function EndButtons({ one, isBusy, ofProgram, end }: ProgramRowProps) {
   const all = section.endCount(ofProgram.length);
   return (
     <>
-      <button
-        type="button"
+      <Button
         disabled={isBusy}
         aria-label={section.endNamed(name)}
         onClick={() => end([one])}
-      >
-        {section.end}
-      </button>
+        text={section.end}
+      />
       {ofProgram.length > 1 && (
-        <button
-          type="button"
+        <Button
           disabled={isBusy}
           aria-label={`${all}: ${name}`}
           onClick={() => end(ofProgram)}
-        >
-          {all}
-        </button>
+          text={all}
+        />
       )}
     </>
   );

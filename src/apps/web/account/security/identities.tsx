@@ -1,9 +1,10 @@
 import type { AccountProfile } from '../../../../packages/client/api/api-client-answers.js';
 import { clientFor } from '../../server.js';
+import { Button } from '../../ui/button.js';
 import { DialogButton } from '../../ui/dialog.js';
 import { Tile } from '../../ui/icon.js';
 import { done, NoticeLine, useNotedAction } from '../../ui/notice.js';
-import { formatDate, formatPast, formatUpcoming } from '../../i18n/format.js';
+import { formatDate, formatPast, formatUpcoming, joinFacts } from '../../i18n/format.js';
 import { t } from '../../i18n/messages.js';
 import { goToConnect } from './go-to-connect.js';
 import { CERTIFICATE } from '../tab-state.js';
@@ -112,15 +113,13 @@ function Unlinked(props: RowProps & { readonly connect: () => void }) {
           <span class="quiet">{security.notConnected}</span>
         )}
       </div>
-      <button
-        type="button"
+      <Button
         class={isRequired ? 'primary' : ''}
         aria-label={security.connectNamed(name)}
         disabled={isBusy}
         onClick={connect}
-      >
-        {security.connect}
-      </button>
+        text={security.connect}
+      />
     </li>
   );
 }
@@ -195,13 +194,13 @@ const BADGES = { eligible: 'good', ineligible: 'alarm', unknown: '' } as const;
 
 function Checks({ eligibility: { checkedAt, nextCheckAt } }: Pick<Identity, 'eligibility'>) {
   const { security } = t;
-  const parts = [
-    ...(checkedAt === null ? [] : [security.checked(formatPast(checkedAt))]),
-    ...(nextCheckAt === null ? [] : [security.nextCheck(formatUpcoming(nextCheckAt))]),
-  ];
-  return parts.length === 0 ? null : (
+  const facts = joinFacts(
+    checkedAt !== null && security.checked(formatPast(checkedAt)),
+    nextCheckAt !== null && security.nextCheck(formatUpcoming(nextCheckAt)),
+  );
+  return facts === '' ? null : (
     <span class="hint" title={formatDate(checkedAt ?? nextCheckAt ?? 0)}>
-      {parts.join(' · ')}
+      {facts}
     </span>
   );
 }

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 import { keepMessages } from '../../i18n/keep-messages.js';
-import { Icon } from '../../ui/icon.js';
+import { Button } from '../../ui/button.js';
 import { done, NoticeLine, useNotedAction } from '../../ui/notice.js';
 import { Section } from '../../ui/section.js';
 import { recentKey, useRecentKey } from '../key-memory.js';
@@ -58,9 +58,7 @@ function Forget({ forget }: { readonly forget: () => void }) {
     <>
       <p class="hint">{keepMessages.ends}</p>
       <div class="row">
-        <button type="button" class="danger" onClick={forget}>
-          {keepMessages.forget}
-        </button>
+        <Button class="danger" onClick={forget} text={keepMessages.forget} />
       </div>
     </>
   );
@@ -94,10 +92,7 @@ function Offer({ hasKey, isBusy, start }: OfferProps) {
       {!hasKey && <p class="quiet">{keep.enterFirst}</p>}
       {hasKey && (
         <div class="row">
-          <button type="button" disabled={isBusy} onClick={start}>
-            <Icon name="lock" />
-            {keep.start}
-          </button>
+          <Button disabled={isBusy} onClick={start} icon="lock" text={keep.start} />
         </div>
       )}
     </>

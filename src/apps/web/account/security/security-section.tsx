@@ -3,6 +3,7 @@ import { t } from '../../i18n/messages.js';
 import type { Endings, SectionProps } from '../use-account.js';
 import { Identities } from './identities.js';
 import { SignOutEverywhere } from './sign-out.js';
+import { Button } from '../../ui/button.js';
 import { NoticeLine, done } from '../../ui/notice.js';
 import { DialogButton } from '../../ui/dialog.js';
 import { submitting, TextField } from '../../ui/fields.js';
@@ -167,9 +168,7 @@ function KeyPrint({ secret, accountId, isShown, isAsked, show }: KeyPrintProps) 
     </div>
   ) : (
     <div class="row">
-      <button type="button" class={isAsked ? 'link' : ''} onClick={show}>
-        {security.keyShow}
-      </button>
+      <Button class={isAsked ? 'link' : ''} onClick={show} text={security.keyShow} />
     </div>
   );
 }

@@ -9,7 +9,7 @@ import { shownName } from '../../browser-name.js';
 import { CopyButton } from '../../ui/copy-button.js';
 import { Icon, type IconName, Tile } from '../../ui/icon.js';
 import type { Notice } from '../../ui/notice.js';
-import { formatDate, formatPast, formatUpcoming } from '../../i18n/format.js';
+import { formatDate, formatPast, formatUpcoming, joinFacts } from '../../i18n/format.js';
 import { t } from '../../i18n/messages.js';
 import { EventTable } from '../audit/event-table.js';
 import { Head } from '../head.js';
@@ -220,12 +220,12 @@ function Identities({ account }: { readonly account: AdminAccount }) {
 
 function checksOf({ reason, checkedAt, nextCheckAt, failures }: AdminIdentity): string {
   const { security } = t;
-  return [
-    ...(reason === null ? [] : [reasonName(reason)]),
-    ...(checkedAt === null ? [] : [security.checked(formatPast(checkedAt))]),
-    ...(nextCheckAt === null ? [] : [security.nextCheck(formatUpcoming(nextCheckAt))]),
-    ...(failures === 0 ? [] : [texts.detail.failures(failures)]),
-  ].join(' · ');
+  return joinFacts(
+    reason !== null && reasonName(reason),
+    checkedAt !== null && security.checked(formatPast(checkedAt)),
+    nextCheckAt !== null && security.nextCheck(formatUpcoming(nextCheckAt)),
+    failures > 0 && texts.detail.failures(failures),
+  );
 }
 
 function Facts({ statements }: { readonly statements: readonly Statement[] }) {
@@ -280,12 +280,8 @@ function Sessions({ account: { id, sessions }, ...result }: AccountProps) {
 
 function factsOf({ address, createdAt, lastSeenAt }: AdminSession, method: string): string {
   const { detail } = texts;
-  return [
-    method,
-    ...(address === null ? [] : [address]),
-    detail.signedIn(formatPast(createdAt)),
-    detail.lastUsed(formatPast(lastSeenAt)),
-  ].join(' · ');
+  const signedIn = detail.signedIn(formatPast(createdAt));
+  return joinFacts(method, address, signedIn, detail.lastUsed(formatPast(lastSeenAt)));
 }
 
 function iconOf({ client: { platform } }: AdminSession): IconName {

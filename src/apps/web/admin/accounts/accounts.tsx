@@ -2,8 +2,8 @@ import type {
   AdminAccountQuery,
   ListedAccount,
 } from '../../../../packages/client/api/admin-client.js';
+import { Button } from '../../ui/button.js';
 import { SelectField, submitting, textOf } from '../../ui/fields.js';
-import { Icon } from '../../ui/icon.js';
 import { formatPast } from '../../i18n/format.js';
 import { Freshness, Head } from '../head.js';
 import { PageButtons, usePages } from '../pages.js';
@@ -54,10 +54,7 @@ function Search({ filter }: { readonly filter: Filter }) {
             aria-describedby="query-hint"
             defaultValue={filter.query ?? ''}
           />
-          <button type="submit" class="primary">
-            <Icon name="search" />
-            {accounts.find}
-          </button>
+          <Button type="submit" class="primary" icon="search" text={accounts.find} />
         </div>
         <p id="query-hint" class="hint">
           {accounts.queryHint}

@@ -1,6 +1,6 @@
 import type { AdminActAnswer } from '../../../../packages/client/api/admin-client.js';
 import { nullIfNotFound } from '../../../../packages/client/api/problem.js';
-import { formatDay, formatList, formatPast } from '../../i18n/format.js';
+import { formatDay, formatList, formatPast, joinFacts } from '../../i18n/format.js';
 import { placeName, publisherOf } from '../../../../packages/client/programs/program-host.js';
 import { Tile } from '../../ui/icon.js';
 import { ActionButton, type ActionResult } from '../action-button.js';
@@ -82,8 +82,8 @@ function Grant({ grant, accountId, ...result }: GrantProps) {
         <span>
           <strong>{formatList(scopes.map(({ text }) => text))}</strong> {programs.at(resource.name)}
         </span>
-        <span class="hint">{joined(place, used, lastAddress)}</span>
-        <span class="hint">{joined(approved, programs.until(formatDay(grant.expiresAt)))}</span>
+        <span class="hint">{joinFacts(place, used, lastAddress)}</span>
+        <span class="hint">{joinFacts(approved, programs.until(formatDay(grant.expiresAt)))}</span>
       </div>
       <ActionButton
         textsOf={() => texts.programs.endOne}
@@ -120,8 +120,4 @@ function EndAll({ ended, name, accountId, ...result }: EndAllProps) {
       {...result}
     />
   );
-}
-
-function joined(...parts: readonly (string | null)[]): string {
-  return parts.filter((part) => part !== null).join(' · ');
 }

@@ -1,6 +1,6 @@
 import type { AdminAuditQuery } from '../../../../packages/client/api/admin-client.js';
+import { Button } from '../../ui/button.js';
 import { SelectField, submitting, TextField, textOf } from '../../ui/fields.js';
-import { Icon } from '../../ui/icon.js';
 import { NoticeLine, useNotedAction } from '../../ui/notice.js';
 import { Freshness, Head } from '../head.js';
 import { PageButtons, usePages } from '../pages.js';
@@ -55,10 +55,7 @@ function FilterForm({ filter }: { readonly filter: Filter }) {
       <form class="filters" role="search" onSubmit={submit}>
         <FilterFields filter={filter} />
         <div class="row submit">
-          <button type="submit" class="primary">
-            <Icon name="search" />
-            {audit.filter}
-          </button>
+          <Button type="submit" class="primary" icon="search" text={audit.filter} />
           {length > 0 && (
             <a class="button plain" href={listAddress('audit', {})}>
               {audit.clear}
@@ -146,9 +143,7 @@ function None({ isFiltered }: { readonly isFiltered: boolean }) {
     </p>
   ) : (
     <Lesson
-      title={audit.none}
-      purpose={audit.purpose}
-      step={audit.firstStep}
+      {...audit}
       code="gatehouse audit --since 24h"
       page="docs/administration.md#why-can-a-person-not-get-in"
     />
@@ -165,10 +160,7 @@ function Download({ filter }: { readonly filter: Filter }) {
     });
   return (
     <div class="lead">
-      <button type="button" disabled={isBusy} onClick={download}>
-        <Icon name="download" />
-        {texts.audit.download}
-      </button>
+      <Button disabled={isBusy} onClick={download} icon="download" text={texts.audit.download} />
       <NoticeLine notice={notice} />
     </div>
   );

@@ -1,5 +1,5 @@
 import type { AdminAuditEvent } from '../../../../packages/client/api/admin-client.js';
-import { formatDate } from '../../i18n/format.js';
+import { formatDate, joinFacts } from '../../i18n/format.js';
 import { accountAddress, listAddress } from '../route.js';
 import { reasonName } from '../policy/statements.js';
 import { useProviderName } from '../provider-names.js';
@@ -122,17 +122,17 @@ function factsOf(event: AdminAuditEvent, providerName: (id: string) => string): 
   // Administrators write their reasons; all others are codes.
   const isCode = kind === 'admin-refused' || Object.hasOwn(texts.actors, actor);
   const reason = isCode && event.reason !== undefined ? reasonName(event.reason) : event.reason;
-  return [
+  return joinFacts(
     ...others,
-    ...(reason === undefined ? [] : [reason]),
-    ...(detail === undefined ? [] : [detail]),
-    ...(provider === undefined ? [] : [providerName(provider)]),
-    ...(address === undefined ? [] : [address]),
-    ...(tokenEnd === undefined ? [] : [`…${tokenEnd}`]),
-    ...(issuer === undefined ? [] : [issuer]),
-    ...(signalTxn === undefined ? [] : [texts.audit.signal(signalTxn)]),
-    ...(count === 1 ? [] : [texts.audit.times(count)]),
-  ].join(' · ');
+    reason,
+    detail,
+    provider !== undefined && providerName(provider),
+    address,
+    tokenEnd !== undefined && `…${tokenEnd}`,
+    issuer,
+    signalTxn !== undefined && texts.audit.signal(signalTxn),
+    count > 1 && texts.audit.times(count),
+  );
 }
 
 /** A newer server may have kinds that this page does not know. */

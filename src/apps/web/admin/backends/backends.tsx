@@ -37,25 +37,14 @@ export function Backends() {
     <>
       <Head title={texts.nav.backends} live={live} />
       <LiveNotice live={live} />
-      {value?.resourceServers.length === 0 && <None />}
+      {value?.resourceServers.length === 0 && (
+        <Lesson {...texts.backends} code={FIRST_BACKEND} page="docs/protect-a-backend.md" />
+      )}
       {value?.resourceServers.map((backend) => (
         <Details key={backend.id} backend={backend} />
       ))}
       {value !== null && value.keys.length > 0 && <Keys keys={value.keys} />}
     </>
-  );
-}
-
-function None() {
-  const { backends } = texts;
-  return (
-    <Lesson
-      title={backends.none}
-      purpose={backends.purpose}
-      step={backends.firstStep}
-      code={FIRST_BACKEND}
-      page="docs/protect-a-backend.md"
-    />
   );
 }
 

@@ -4,8 +4,9 @@ import type {
   AdminInvitationPage,
   CreatedInvitation,
 } from '../../../../packages/client/api/admin-client.js';
+import { Button } from '../../ui/button.js';
 import { NoticeLine, type Notice, type Notify, useNotedAction } from '../../ui/notice.js';
-import { formatDate, formatPast } from '../../i18n/format.js';
+import { formatDate, formatPast, joinFacts } from '../../i18n/format.js';
 import { ActionButton, type ActionResult } from '../action-button.js';
 import { Head } from '../head.js';
 import { PageButtons, usePages } from '../pages.js';
@@ -18,7 +19,6 @@ import { CopyButton } from '../../ui/copy-button.js';
 import { INVITATION_LIMITS } from '../../../../core/policy/flow/code-limits.js';
 import { DialogButton } from '../../ui/dialog.js';
 import { SelectField, submitting, TextField, textOf } from '../../ui/fields.js';
-import { Icon } from '../../ui/icon.js';
 import { Section } from '../../ui/section.js';
 import { FormButtons } from '../../ui/form-buttons.js';
 
@@ -49,9 +49,8 @@ export function Invitations() {
         )}
       </Head>
       <LiveNotice live={live} notice={notice} />
-      {!areAccepted && <NotAccepted />}
       {created !== null && <Created {...created} close={() => show(null)} />}
-      {isEmpty && areAccepted && <None />}
+      {(isEmpty || !areAccepted) && <None areAccepted={areAccepted} />}
       {live.value !== null && !isEmpty && (
         <section aria-label={texts.nav.invitations}>
           <p class="quiet">{texts.invitations.lead}</p>
@@ -63,32 +62,23 @@ export function Invitations() {
   );
 }
 
-function NotAccepted() {
-  const { invitations } = texts;
-  return (
-    <Lesson
-      title={invitations.off}
-      purpose={invitations.purpose}
-      step={invitations.offStep}
-      code={'AUTH_ANONYMOUS_SIGNUP_ENABLED=false\nAUTH_SIGNUP_INVITATIONS_ENABLED=true'}
-      page="docs/administration.md#invitations"
-    />
-  );
-}
-
-function None() {
+function None({ areAccepted }: Pick<AdminInvitationPage, 'areAccepted'>) {
   const { caller } = useSession();
-  const { invitations } = texts;
-  const step = caller.role === 'operate' && {
-    step: invitations.firstStep,
+  const { off, offStep, none, purpose, firstStep } = texts.invitations;
+  const create = caller.role === 'operate' && {
+    firstStep,
     code: 'gatehouse invite create --note "the Garcia family"',
+  };
+  const accept = {
+    firstStep: offStep,
+    code: 'AUTH_ANONYMOUS_SIGNUP_ENABLED=false\nAUTH_SIGNUP_INVITATIONS_ENABLED=true',
   };
   return (
     <Lesson
-      title={invitations.none}
-      purpose={invitations.purpose}
+      none={areAccepted ? none : off}
+      purpose={purpose}
+      {...(areAccepted ? create : accept)}
       page="docs/administration.md#invitations"
-      {...step}
     />
   );
 }
@@ -109,11 +99,11 @@ function Row({ invitation, ...result }: ActionResult & { readonly invitation: Ad
   const state = stateOf(invitation, Date.now());
   const isRevocable = state === 'open' || state === 'used-up';
   const name = note ?? invitations.unnamed;
-  const facts = [
+  const facts = joinFacts(
     invitations.used(used, uses),
     invitations.until(formatDate(expiresAt)),
     invitations.createdBy(createdBy, formatPast(createdAt)),
-  ];
+  );
   return (
     <li>
       <div>
@@ -121,7 +111,7 @@ function Row({ invitation, ...result }: ActionResult & { readonly invitation: Ad
           <strong>{name}</strong>
           <span class={state === 'open' ? 'badge good' : 'badge'}>{invitations.states[state]}</span>
         </span>
-        <span class="quiet">{facts.join(' · ')}</span>
+        <span class="quiet">{facts}</span>
         <span class="code hint">{id}</span>
       </div>
       {isRevocable && <Revoke id={id} name={name} {...result} />}
@@ -169,9 +159,7 @@ function Created({ code, link, close }: CreatedInvitation & { readonly close: ()
         )}
       </dl>
       <p class="hint">{link === null ? invitations.noLink : invitations.linkHint}</p>
-      <button type="button" onClick={close}>
-        {invitations.close}
-      </button>
+      <Button onClick={close} text={invitations.close} />
     </Section>
   );
 }
@@ -198,12 +186,8 @@ interface CreateProps {
 function CreateButton({ notify, receive }: CreateProps) {
   return (
     <DialogButton
-      open={
-        <>
-          <Icon name="plus" />
-          {texts.invitations.create}
-        </>
-      }
+      open={texts.invitations.create}
+      icon="plus"
       title={texts.invitations.createTitle}
       class="primary"
       onOpen={() => notify(null)}

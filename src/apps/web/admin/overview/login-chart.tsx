@@ -7,6 +7,7 @@ import { useSession } from '../session.js';
 import { LiveNotice } from '../live-notice.js';
 import { useLive } from '../use-live.js';
 import { Legend, Numbers } from './chart-parts.js';
+import { Button } from '../../ui/button.js';
 
 type Buckets = AdminLogins['buckets'];
 
@@ -28,15 +29,13 @@ export function Logins() {
         <h2 id="logins">{logins.title}</h2>
         <div class="row" role="group" aria-label={logins.period}>
           {PERIODS.map((one) => (
-            <button
+            <Button
               key={one}
-              type="button"
               class="small"
               aria-pressed={one === period}
               onClick={() => setPeriod(one)}
-            >
-              {logins[one]}
-            </button>
+              text={logins[one]}
+            />
           ))}
         </div>
       </div>

@@ -13,7 +13,7 @@ import { formatCount, MAX_COUNTED } from '../format-count.js';
 import type { AdminProvider } from '../admin-answers.js';
 import { type IconName, Tile } from '../../ui/icon.js';
 import { useProviderName } from '../provider-names.js';
-import { formatPast } from '../../i18n/format.js';
+import { formatPast, joinFacts } from '../../i18n/format.js';
 import { Badge } from '../../ui/badge.js';
 
 export function Overview() {
@@ -164,12 +164,12 @@ function State({ provider: { type, failingFor, lastAnswerAt } }: { provider: Adm
 /** The newest event of a provider, in one line. */
 function historyOf({ type, failingFor, lastAnswerAt, lastFailure }: AdminProvider): string {
   const { health } = texts;
-  const answered = lastAnswerAt === null ? [] : [health.answered(formatPast(lastAnswerAt))];
+  const answered = lastAnswerAt !== null && health.answered(formatPast(lastAnswerAt));
   if (lastFailure !== null) {
     const { at, cause, detail } = lastFailure;
     const what = detail === null ? cause : `${cause}: ${detail}`;
     const failed = (failingFor === null ? health.failed : health.fails)(formatPast(at), what);
-    return [failed, ...answered].join(' · ');
+    return joinFacts(failed, answered);
   }
-  return answered[0] ?? (type === 'certificate' ? health.local : health.silent);
+  return answered || (type === 'certificate' ? health.local : health.silent);
 }

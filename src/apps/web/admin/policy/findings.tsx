@@ -1,5 +1,6 @@
 import { useRef, useState } from 'preact/hooks';
 import type { AdminPolicy } from '../../../../packages/client/api/admin-client.js';
+import { Button } from '../../ui/button.js';
 import { Icon } from '../../ui/icon.js';
 import { texts } from '../i18n/texts.js';
 import { useMessages } from './statements.js';
@@ -50,9 +51,7 @@ export function DismissibleFindings({ findings }: FindingsProps) {
       {hidden > 0 && (
         <p class="row quiet">
           {texts.findings.hidden(hidden)}
-          <button type="button" class="link" onClick={() => then(restore)}>
-            {texts.findings.show}
-          </button>
+          <Button class="link" onClick={() => then(restore)} text={texts.findings.show} />
         </p>
       )}
     </div>
@@ -126,14 +125,12 @@ function Folded({ finding, dismiss }: FindingProps & { readonly dismiss: () => v
       {rest.length > 0 && <p class="consequence">{rest.join(': ')}</p>}
       <p class="row">
         <code class="hint">{finding.code}</code>
-        <button
-          type="button"
+        <Button
           class="small"
           aria-label={texts.findings.dismissNamed(finding.code)}
           onClick={dismiss}
-        >
-          {texts.findings.dismiss}
-        </button>
+          text={texts.findings.dismiss}
+        />
       </p>
     </details>
   );

@@ -4,6 +4,7 @@ import type {
   AdminPolicy,
   AdminPolicyVariables,
 } from '../../../../packages/client/api/admin-client.js';
+import { Button } from '../../ui/button.js';
 import { SelectField, submitting } from '../../ui/fields.js';
 import { NoticeLine, problem, useNotedAction } from '../../ui/notice.js';
 import { Section } from '../../ui/section.js';
@@ -33,9 +34,12 @@ export function Plan({ present }: { readonly present: AdminPolicy }) {
       <form onSubmit={submit}>
         <Variables text={text} setText={setText} isInvalid={notice !== null} />
         <NoticeLine notice={notice} />
-        <button type="submit" class="primary" disabled={text.trim() === '' || isBusy}>
-          {policy.submit}
-        </button>
+        <Button
+          type="submit"
+          class="primary"
+          disabled={text.trim() === '' || isBusy}
+          text={policy.submit}
+        />
       </form>
       <div role="status">{plan !== null && <Outcome plan={plan} present={present} />}</div>
     </Section>

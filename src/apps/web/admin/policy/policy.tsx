@@ -6,6 +6,7 @@ import { useLive } from '../use-live.js';
 import { Findings } from './findings.js';
 import { Plan } from './plan.js';
 import { Rules } from './rules.js';
+import { Button } from '../../ui/button.js';
 import { Section } from '../../ui/section.js';
 
 export function Policy() {
@@ -44,9 +45,7 @@ function Contents({ findings }: { readonly findings: number }) {
   return (
     <nav class="row" aria-label={policy.contents}>
       {parts.map(([id, title]) => (
-        <button key={id} type="button" class="link" onClick={() => show(id)}>
-          {title}
-        </button>
+        <Button key={id} class="link" onClick={() => show(id)} text={title} />
       ))}
     </nav>
   );

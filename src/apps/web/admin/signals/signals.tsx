@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import type { AdminSignals, UnmatchedPage } from '../../../../packages/client/api/admin-client.js';
-import { formatPast } from '../../i18n/format.js';
+import { formatPast, joinFacts } from '../../i18n/format.js';
 import type { Notice } from '../../ui/notice.js';
 import { ActionButton, type ActionResult } from '../action-button.js';
 import { formatCount } from '../format-count.js';
@@ -36,24 +36,17 @@ export function Signals() {
     <>
       <Head title={texts.nav.signals} live={live} />
       <LiveNotice live={live} notice={notice} />
-      {value?.providers.length === 0 && <None />}
+      {value?.providers.length === 0 && (
+        <Lesson
+          {...texts.signals}
+          code={FIRST_SIGNALS}
+          page="docs/offboarding.md#signals-of-providers"
+        />
+      )}
       {value?.providers.map((reported) => (
         <Details key={reported.id} reported={reported} notify={notify} reload={live.reload} />
       ))}
     </>
-  );
-}
-
-function None() {
-  const { signals } = texts;
-  return (
-    <Lesson
-      title={signals.none}
-      purpose={signals.purpose}
-      step={signals.firstStep}
-      code={FIRST_SIGNALS}
-      page="docs/offboarding.md#signals-of-providers"
-    />
   );
 }
 
@@ -107,12 +100,12 @@ const TONES: Partial<Readonly<Record<NonNullable<Stream['status']>, string>>> = 
 function StreamState({ stream }: { readonly stream: Stream }) {
   const { transmitter, delivery, status, reason, failure, seenAt } = stream;
   const { signals } = texts;
-  const facts = [
+  const facts = joinFacts(
     signals.deliveries[delivery],
-    ...(reason === null ? [] : [reason]),
-    ...(failure === null ? [] : [signals.failure(failure)]),
-    ...(seenAt === null ? [] : [signals.seen(formatPast(seenAt))]),
-  ];
+    reason,
+    failure !== null && signals.failure(failure),
+    seenAt !== null && signals.seen(formatPast(seenAt)),
+  );
   return (
     <>
       <dt>{signals.stream}</dt>
@@ -120,7 +113,7 @@ function StreamState({ stream }: { readonly stream: Stream }) {
         <span class={`badge ${status === null ? '' : (TONES[status] ?? 'alarm')}`}>
           {status === null ? signals.unconnected : signals.statuses[status]}
         </span>
-        <div class="hint">{facts.join(' · ')}</div>
+        <div class="hint">{facts}</div>
         <div class="code hint">{transmitter}</div>
       </dd>
     </>
@@ -130,19 +123,19 @@ function StreamState({ stream }: { readonly stream: Stream }) {
 function People({ directory }: { readonly directory: Directory }) {
   const { people, active, matched, ambiguous, recentlyDeactivated, isRequired } = directory;
   const { signals } = texts;
-  const facts = [
+  const facts = joinFacts(
     signals.active(formatCount(active)),
     signals.matched(formatCount(matched)),
-    ...(ambiguous === 0 ? [] : [signals.ambiguous(formatCount(ambiguous))]),
-    ...(recentlyDeactivated === 0 ? [] : [signals.deactivated(formatCount(recentlyDeactivated))]),
-  ];
+    ambiguous > 0 && signals.ambiguous(formatCount(ambiguous)),
+    recentlyDeactivated > 0 && signals.deactivated(formatCount(recentlyDeactivated)),
+  );
   return (
     <>
       <dt>{signals.directory}</dt>
       <dd>
         {signals.people(formatCount(people), people)}{' '}
         {isRequired && <span class="badge">{texts.health.required}</span>}
-        <div class="hint">{facts.join(' · ')}</div>
+        <div class="hint">{facts}</div>
       </dd>
     </>
   );
