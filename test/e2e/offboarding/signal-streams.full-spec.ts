@@ -235,6 +235,29 @@ describe.each<[string, Kind]>([
     );
   });
 
+  it('stores a pause with its event, so that a repeated delivery does', async () => {
+    await fixture.sql.query(`
+      CREATE SEQUENCE tries;
+      CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS
+        $$ BEGIN PERFORM nextval('tries'); RAISE 'of the spec'; END $$;
+      CREATE TRIGGER fails BEFORE UPDATE OF status ON signal_stream
+        FOR EACH ROW EXECUTE FUNCTION fail()`);
+    const subject = { format: 'opaque', id: transmitter.stream.id };
+    const changes = { claims: { aud: transmitter.stream.audience }, event: { status: 'paused' } };
+    const token = await transmitter.event(`${SSF}stream-updated`, subject, changes);
+    const sent = await transmitter.enqueue(token);
+    await fixture.until('a failed try', async () => {
+      const { rows } = await fixture.sql.query<Json>('SELECT is_called FROM tries');
+      return rows[0]?.['is_called'] === true;
+    });
+    await fixture.sql.query('DROP FUNCTION fail CASCADE; DROP SEQUENCE tries');
+    await accepted(sent.answer === null ? sent : await transmitter.enqueue(token));
+    expect((await rowOf())['status']).toBe('paused');
+    await accepted(
+      await transmit(`${SSF}stream-updated`, subject, { event: { status: 'enabled' } }),
+    );
+  });
+
   it('renews its token before the end, and when it is refused', async () => {
     transmitter.tokenSeconds = 10;
     transmitter.tokens.clear();

@@ -17,6 +17,7 @@ import {
   ReceivedEventRepository,
   type EventResult,
 } from '../../storage/repositories/signals/received-event.repository.js';
+import type { StreamNews } from '../../storage/repositories/signals/signal-stream.repository.js';
 import { StreamEventsService } from '../streams/stream-events.service.js';
 import { RecheckSignalsService } from './recheck-signals.service.js';
 
@@ -67,12 +68,13 @@ export class SecurityEventsService {
     const { kind, effect } = knownEvent(received.event) ?? { kind: 'unsupported', effect: 'none' };
     const news = stream && this.streams.read(stream, kind, received);
     const applied = effect === 'risk' && riskEvents === 'end-sessions' ? 'sign-out' : effect;
-    const result = await this.apply(provider, received, applied, now);
+    const result = await this.apply(provider, received, applied, news, now);
     this.announce(provider, result);
-    const { outcome } = result;
-    if (news !== null && outcome !== 'repeated') {
-      await this.streams.note(news);
+    if (result.hasNewStatus) {
+      const status = news?.status;
+      this.logger.warn({ msg: 'the transmitter changed its stream', provider, status });
     }
+    const { outcome } = result;
     const { txn } = received;
     this.logger.log({ msg: 'security event', provider, transmitter, event: kind, outcome, txn });
     return { kind, outcome, happenedAt: received.happenedAt };
@@ -86,6 +88,7 @@ export class SecurityEventsService {
     provider: string,
     { id: tokenId, subject, at, txn }: ReceivedSet,
     effect: EventEffect,
+    news: StreamNews | null,
     now: number,
   ): Promise<EventResult> {
     const authority = this.providers.authority(provider);
@@ -98,7 +101,7 @@ export class SecurityEventsService {
     const isRequired = this.config.requiredLoginProviders.includes(provider);
     const { transmitter: issuer } = this.tokensOf(provider).settings;
     const origin = { issuer, ...(txn !== null && { signalTxn: txn }) };
-    const event = { tokenId, effect, ...named, at: new Date(at), isRequired, origin };
+    const event = { tokenId, effect, ...named, at: new Date(at), isRequired, origin, news };
     return this.events.apply(provider, event, new Date(now + SET_REMEMBERED_MS), new Date(now));
   }
 

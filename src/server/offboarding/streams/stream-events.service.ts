@@ -1,27 +1,18 @@
-import { Injectable, Logger } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { SetError, type ReceivedSet } from '../../providers/signals/security-event-tokens.js';
 import {
   SignalStreamRepository,
   type SignalStream,
+  type StreamNews,
   type StreamStatus,
 } from '../../storage/repositories/signals/signal-stream.repository.js';
 
 const STATUSES: readonly unknown[] = ['enabled', 'paused', 'disabled'] satisfies StreamStatus[];
 const LONGEST_REASON = 1024;
 
-/** The report of an event about its stream. */
-interface StreamNews {
-  readonly stream: SignalStream;
-  /** null = the event verifies the stream. */
-  readonly status: StreamStatus | null;
-  readonly reason: string | null;
-}
-
-/** Knows the stream of a provider, and applies the events that are about it (SSF 1.0, 8.1.4, 8.1.5). */
+/** Knows the stream of a provider, and reads the events that are about it (SSF 1.0, 8.1.4, 8.1.5). */
 @Injectable()
 export class StreamEventsService {
-  private readonly logger = new Logger('ProviderSignals');
-
   constructor(private readonly streams: SignalStreamRepository) {}
 
   /** @returns null for a stream that was made at the transmitter alone */
@@ -56,17 +47,5 @@ export class StreamEventsService {
     }
     const text = typeof reason === 'string' ? reason.slice(0, LONGEST_REASON) : null;
     return { stream, status: status as StreamStatus, reason: text?.replaceAll('\0', '') ?? null };
-  }
-
-  /** Stores what an event reported. */
-  async note({ stream, status, reason }: StreamNews): Promise<void> {
-    if (status === null) {
-      await this.streams.noteSeen(stream, true);
-      return;
-    }
-    if (await this.streams.noteStatus(stream, status, reason)) {
-      const { provider } = stream;
-      this.logger.warn({ msg: 'the transmitter changed its stream', provider, status });
-    }
   }
 }

@@ -49,7 +49,7 @@ export class StreamPollerService {
       // The next poll does not wait, which shows if the transmitter answers at all.
       return { ...before, isIdle: false, isSlow: true };
     }
-    await this.streams.noteSeen(stream, false);
+    await this.streams.noteSeen(stream);
     const polled = await this.acceptAll(stream.provider, Object.entries(sets));
     return { ...polled, isIdle: Object.keys(sets).length === 0, isSlow: false };
   }

@@ -19,6 +19,7 @@ import {
 } from './email-signals.js';
 import { DUE_NOW } from '../identity-due.repository.js';
 import { endProviderSession, tokenHashOf, useToken } from './provider-logout.repository.js';
+import { noteStreamNews, type StreamNews } from './signal-stream.repository.js';
 import { keepSignOut, lockSignOuts, waitingFor } from './waiting-sign-outs.js';
 
 export const SHARED_SIGNALS_REASON = 'shared-signals';
@@ -37,6 +38,8 @@ interface ReceivedEvent {
   /** True if every session of an account needs the provider. */
   readonly isRequired: boolean;
   readonly origin: SignalOrigin;
+  /** null = the event is not about its stream. */
+  readonly news: StreamNews | null;
 }
 
 /** `unmatched`: no account has the identity. `unchanged`: a newer event was known. */
@@ -57,6 +60,8 @@ export interface EventResult {
   readonly due: number;
   /** Stored events that belong to none of the above. */
   readonly events: readonly AuditEvent[];
+  /** True if the event changed the status of its stream. */
+  readonly hasNewStatus: boolean;
 }
 
 /** A word about subjects. */
@@ -84,13 +89,14 @@ export class ReceivedEventRepository {
 
   /** @param expiresAt end of the time for which the used token is remembered */
   apply(provider: string, event: ReceivedEvent, expiresAt: Date, now: Date): Promise<EventResult> {
-    const none = { effects: [], ended: [], due: 0, events: [] };
+    const none = { effects: [], ended: [], due: 0, events: [], hasNewStatus: false };
     return this.database.transaction(async (tx) => {
       const tokenHash = tokenHashOf(provider, SHARED_SIGNALS_REASON, event.tokenId);
       if (!(await useToken(tx, tokenHash, expiresAt))) {
         return { outcome: 'repeated', ...none };
       }
-      return { ...none, ...(await this.change(tx, provider, event, now)) };
+      const hasNewStatus = event.news !== null && (await noteStreamNews(tx, event.news));
+      return { ...none, hasNewStatus, ...(await this.change(tx, provider, event, now)) };
     });
   }
 

@@ -16,6 +16,14 @@ type NewStream = Pick<
 
 type StreamKey = Pick<SignalStream, 'provider' | 'transmitter'>;
 
+/** The report of an event about its stream. */
+export interface StreamNews {
+  readonly stream: SignalStream;
+  /** null = the event verifies the stream. */
+  readonly status: StreamStatus | null;
+  readonly reason: string | null;
+}
+
 const COLUMNS = `"provider", "transmitter", "stream_id" AS "streamId", "audiences",
   "poll_url" AS "pollUrl", "status", "reason", "verification_state" AS "verificationState",
   "connected_at" AS "connectedAt", "seen_at" AS "seenAt", "verified_at" AS "verifiedAt", "failure"`;
@@ -108,14 +116,9 @@ export class SignalStreamRepository {
     return stream ?? null;
   }
 
-  /** Notes that the transmitter answered a poll, or sent a verification event. */
-  async noteSeen({ provider, streamId }: SignalStream, isVerified: boolean): Promise<void> {
-    await this.database.query(
-      `UPDATE "signal_stream" SET "seen_at" = now(), "failure" = NULL,
-         "verified_at" = CASE WHEN $3 THEN now() ELSE "verified_at" END
-       WHERE "provider" = $1 AND "stream_id" = $2`,
-      [provider, streamId, isVerified],
-    );
+  /** Notes that the transmitter answered a poll. */
+  async noteSeen(stream: SignalStream): Promise<void> {
+    await noteSeen(this.database, stream, false);
   }
 
   async noteFailure({ provider, streamId }: SignalStream, failure: string | null): Promise<void> {
@@ -127,22 +130,52 @@ export class SignalStreamRepository {
   }
 
   /** @returns true if the status changed */
-  async noteStatus(
-    { provider, streamId }: SignalStream,
-    status: StreamStatus,
-    reason: string | null,
-  ): Promise<boolean> {
-    const changed = await this.database.query(
-      `WITH "former" AS (
-         SELECT "status" FROM "signal_stream" WHERE "provider" = $1 AND "stream_id" = $2 FOR UPDATE)
-       UPDATE "signal_stream" SET "status" = $3, "reason" = $4 FROM "former"
-       WHERE "provider" = $1 AND "stream_id" = $2 AND "former"."status" <> $3 RETURNING 1`,
-      [provider, streamId, status, reason],
-    );
-    return changed.length > 0;
+  noteStatus(stream: SignalStream, status: StreamStatus, reason: string | null): Promise<boolean> {
+    return noteStatus(this.database, stream, status, reason);
   }
 }
 
 export function readSignalStreams(sql: SqlRunner): Promise<SignalStream[]> {
   return sql.query<SignalStream>(`SELECT ${COLUMNS} FROM "signal_stream" ORDER BY "provider"`);
+}
+
+/** @returns true if the status changed */
+export async function noteStreamNews(
+  sql: SqlRunner,
+  { stream, status, reason }: StreamNews,
+): Promise<boolean> {
+  if (status !== null) {
+    return noteStatus(sql, stream, status, reason);
+  }
+  await noteSeen(sql, stream, true);
+  return false;
+}
+
+async function noteSeen(
+  sql: SqlRunner,
+  { provider, streamId }: SignalStream,
+  isVerified: boolean,
+): Promise<void> {
+  await sql.query(
+    `UPDATE "signal_stream" SET "seen_at" = now(), "failure" = NULL,
+       "verified_at" = CASE WHEN $3 THEN now() ELSE "verified_at" END
+     WHERE "provider" = $1 AND "stream_id" = $2`,
+    [provider, streamId, isVerified],
+  );
+}
+
+async function noteStatus(
+  sql: SqlRunner,
+  { provider, streamId }: SignalStream,
+  status: StreamStatus,
+  reason: string | null,
+): Promise<boolean> {
+  const changed = await sql.query(
+    `WITH "former" AS (
+       SELECT "status" FROM "signal_stream" WHERE "provider" = $1 AND "stream_id" = $2 FOR UPDATE)
+     UPDATE "signal_stream" SET "status" = $3, "reason" = $4 FROM "former"
+     WHERE "provider" = $1 AND "stream_id" = $2 AND "former"."status" <> $3 RETURNING 1`,
+    [provider, streamId, status, reason],
+  );
+  return changed.length > 0;
 }
