@@ -12,6 +12,7 @@ import { CertificateHeadersService } from './certificate/certificate-headers.ser
 import { CertificateIdentitiesService } from './certificate/certificate-identities.service.js';
 import { CertificateLoginController } from './certificate/certificate-login.controller.js';
 import { CertificateLoginService } from './certificate/certificate-login.service.js';
+import { CertificateRechecksService } from './certificate/certificate-rechecks.service.js';
 import { CertificateReturnService } from './certificate/certificate-return.service.js';
 import { PresentedCertificateService } from './certificate/presented-certificate.service.js';
 import { TlsListenerService } from './certificate/tls-listener.service.js';
@@ -80,6 +81,7 @@ import { ProviderStartService } from './provider/provider-start.service.js';
     CertificateHeadersService,
     CertificateIdentitiesService,
     CertificateLoginService,
+    CertificateRechecksService,
     CertificateReturnService,
     DeviceKeyService,
     DeviceRequestsService,

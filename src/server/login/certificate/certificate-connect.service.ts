@@ -69,6 +69,7 @@ export class CertificateConnectService {
     await this.requireOffered(accountId);
     const proven = await this.certificates.of(request);
     await this.link(accountId, () => Promise.resolve(proven));
+    await this.certificates.confirm(proven);
   }
 
   /** A refusal does not use up the code. */
@@ -88,6 +89,7 @@ export class CertificateConnectService {
       claimOf(taken, accountId, proof);
       return proven;
     });
+    await this.certificates.confirm(proven);
   }
 
   async disconnect(accountId: string): Promise<void> {

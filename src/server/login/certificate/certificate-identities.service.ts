@@ -1,15 +1,15 @@
 import type { IncomingMessage } from 'node:http';
-import { Inject, Injectable, Logger } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import { RefusedPeopleService } from '../../audit/refused-people.service.js';
 import { ClientAddressService } from '../../auth/client-address.service.js';
 import { AppError } from '../../../common/errors.js';
 import { LogOnce } from '../../../common/log-once.js';
-import { authConfig, type AuthSettings } from '../../config/auth.config.js';
 import { CERTIFICATES } from '../../../core/policy/admission/admission.js';
 import type { CertificateRecord } from '../../../core/policy/certificate/certificate-record.js';
 import { CertificateStatusService } from '../../providers/certificate/certificate-status.service.js';
 import { IdentityRepository } from '../../storage/repositories/identity.repository.js';
 import type { KeylessIdentity } from '../keyless/keyless-identity.js';
+import { CertificateRechecksService } from './certificate-rechecks.service.js';
 import { PresentedCertificateService } from './presented-certificate.service.js';
 
 export interface NamedCertificate {
@@ -24,6 +24,8 @@ export interface ProvenCertificate extends NamedCertificate {
   readonly eligibility: KeylessIdentity['eligibility'];
   /** Unix milliseconds. */
   readonly checkedAt: number;
+  /** See {@link CertificateIdentitiesService.confirm}. */
+  readonly changes: number;
 }
 
 @Injectable()
@@ -40,7 +42,7 @@ export class CertificateIdentitiesService {
     private readonly identities: IdentityRepository,
     private readonly refusals: RefusedPeopleService,
     private readonly addresses: ClientAddressService,
-    @Inject(authConfig.KEY) private readonly auth: AuthSettings,
+    private readonly rechecks: CertificateRechecksService,
   ) {}
 
   async of(request: IncomingMessage): Promise<ProvenCertificate> {
@@ -64,26 +66,27 @@ export class CertificateIdentitiesService {
 
   async verify(named: NamedCertificate, address: string): Promise<ProvenCertificate> {
     const verdict = await this.status.judge(named.record, named.subject, false);
-    const { askedAt: checkedAt } = verdict;
+    const { askedAt: checkedAt, changes } = verdict;
     switch (verdict.kind) {
       case 'eligible':
         this.unchecked.clear();
-        return { ...named, checkedAt, eligibility: { status: 'eligible' } };
+        return { ...named, checkedAt, changes, eligibility: { status: 'eligible' } };
       case 'ineligible':
         await this.report(verdict.reason.replaceAll('_', '-'), named.record, address);
         throw await this.refusalOf(named.subject, verdict.reason);
       case 'unknown': {
         const { reason } = verdict;
         this.unchecked.write(reason);
-        const { enabled, strict } = this.auth.offboarding;
-        const eligibility = {
-          status: 'unknown',
-          reason,
-          lastAnswerStands: !enabled || !strict,
-        } as const;
-        return { ...named, checkedAt, eligibility };
+        const { lastAnswerStands } = this.rechecks;
+        const eligibility = { status: 'unknown', reason, lastAnswerStands } as const;
+        return { ...named, checkedAt, changes, eligibility };
       }
     }
+  }
+
+  /** Call it after the commit: a newer list may have been applied in between. */
+  confirm({ subject, changes }: ProvenCertificate): Promise<void> {
+    return this.rechecks.confirm(subject, changes);
   }
 
   /** The owner of an account learns the reason, as at a provider. */

@@ -38,7 +38,10 @@ export class CertificateLoginService {
 
   async logIn(request: IncomingMessage, origin: LoginOrigin): Promise<Login> {
     this.admission.require(CERTIFICATES, 'login', 'keyless');
-    return this.keyless.logIn(this.identity(await this.certificates.of(request)), origin);
+    const proven = await this.certificates.of(request);
+    const login = await this.keyless.logIn(this.identity(proven), origin);
+    await this.certificates.confirm(proven);
+    return login;
   }
 
   /** @returns the address that requests the browser's certificate */
@@ -94,6 +97,7 @@ export class CertificateLoginService {
     const proven = await this.certificates.verify({ subject, login, record }, origin.address);
     const identity = { ...this.identity(proven), authenticatedAt: shownAt };
     const answer = await this.keyless.logIn(identity, origin);
+    await this.certificates.confirm(proven);
     return { ...answer, created: created || answer.created };
   }
 
