@@ -132,4 +132,21 @@ describe(DatabaseConnection, () => {
       await runner.release();
     });
   });
+
+  it('gives the reason of a connection that ended between two statements', async () => {
+    await withSource(dataSourceOptions(storage), async (source) => {
+      const runner = source.createQueryRunner();
+      await runner.startTransaction();
+      const [own] = (await runner.query('SELECT pg_backend_pid() AS "pid"')) as { pid: number }[];
+      const connection = (await runner.connect()) as DatabaseConnection;
+      const ended = new Promise<void>((done) => connection.once('end', done));
+      await runSql(store.databaseUrl, `SELECT pg_terminate_backend(${own?.pid})`);
+      await ended;
+      await expect(runner.query('SELECT 1')).rejects.toMatchObject({ code: 'unavailable' });
+      await runner.release();
+      expect(source.lastFailure?.message).toBe(
+        'terminating connection due to administrator command',
+      );
+    });
+  });
 });

@@ -76,13 +76,20 @@ export class DatabaseConnection extends pg.Client {
   private readonly clock = new Clock();
   private writableUntil = -Infinity;
   private refusedWrites = 0;
+  private endReason: Error | null = null;
 
   constructor(options?: ClientConfig) {
     super(options);
     this.setTypeParser(TIMESTAMPTZ, toTime);
+    this.once('error', (error) => (this.endReason = error));
     // The driver keeps a connection whose login fails on this side, such as without a password: each try would add one.
     const { connection } = this;
     connection.once('error', () => connection.stream.destroy());
+  }
+
+  /** Why the connection ended while no statement ran; null = it did not. */
+  get failure(): Error | null {
+    return this.endReason;
   }
 
   /** Pins the settings of the session. @throws ReadOnlyDatabaseError */

@@ -174,9 +174,15 @@ class ServerQueryRunner extends PostgresQueryRunner {
   private translate(error: unknown): unknown {
     if (error instanceof Error && !(error instanceof AppError)) {
       this.isLost ||= isConnectionLost(error);
-      this.source.reportFailure(error);
+      this.source.reportFailure(this.reasonOf(error));
     }
     return translateStorageError(error);
+  }
+
+  /** TypeORM and the driver say only that a connection is over, not what ended it. */
+  private reasonOf(error: Error): Error {
+    const connection = this.databaseConnection as DatabaseConnection | undefined;
+    return 'severity' in error ? error : (connection?.failure ?? error);
   }
 
   override release(): Promise<void> {
