@@ -26,8 +26,6 @@ import { UpdatesAdapter } from './updates/updates.adapter.js';
 const MAX_PATH_PARAMETER_LENGTH = 8192;
 /** Longer than the idle time-outs of common load balancers, so that they close first. */
 const KEEP_ALIVE_TIMEOUT_MS = 72_000;
-/** Without progress, for example of a client that does not read its answer. */
-const CONNECTION_TIMEOUT_MS = 120_000;
 /** Keep-alive connections in addition to the live ones. */
 const SPARE_CONNECTIONS = 10_000;
 
@@ -70,7 +68,6 @@ async function createHttpServer(
   const server = createListener(
     { tls, requestTimeoutMs, trustedProxies },
     {
-      connectionTimeout: Math.max(CONNECTION_TIMEOUT_MS, requestTimeoutMs),
       keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
       // Requests that arrive during shutdown are served.
       return503OnClosing: false,

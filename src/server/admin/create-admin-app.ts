@@ -15,6 +15,7 @@ import { addAnswerHeaders, createListener } from '../http/http-listener.js';
 import { AppError, type ErrorCode } from '../../common/errors.js';
 import { applyRequestRules } from '../http/request-rules.js';
 import { RequestValidationPipe } from '../http/request-validation.pipe.js';
+import { boundConnections } from '../network/open-connections.js';
 import { securityHeaders, adminConsoleHeaders } from '../http/security-headers.js';
 import { AdminAuthService } from './access/admin-auth.service.js';
 import type { AdminRequest } from './access/admin-caller.js';
@@ -31,6 +32,7 @@ import { fileBytes, sendFile, servePageAssets } from '../http/hosted-page.js';
 const REQUEST_TIMEOUT_MS = 30_000;
 const MINUTE_MS = 60_000;
 const MAX_COUNTED_ADDRESSES = 10_000;
+const MAX_CONNECTIONS = 1000;
 
 /** Refusals of a caller, not of what an administrator typed. */
 const ATTACKS: ReadonlySet<ErrorCode> = new Set([
@@ -74,6 +76,7 @@ async function createHttpServer(
 ): Promise<FastifyInstance> {
   const requestTimeoutMs = REQUEST_TIMEOUT_MS;
   const server = createListener({ tls, requestTimeoutMs, trustedProxies });
+  boundConnections(server.server, MAX_CONNECTIONS);
   const headers = { ...securityHeaders().answers, 'cross-origin-resource-policy': 'same-origin' };
   addAnswerHeaders(server, () => headers);
   countRefusals(server, services.get(AuditService, { strict: false }));

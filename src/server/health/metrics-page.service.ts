@@ -20,11 +20,16 @@ import { readSecretValue } from '../config/read-environment.js';
 import { SecretFile } from '../config/environment/secret-file.js';
 import { metricsConfig, type MetricsSettings } from '../config/metrics.config.js';
 import { listenOn } from '../network/listen-host.js';
+import { boundConnections } from '../network/open-connections.js';
 import { MetricsService } from '../metrics/metrics.service.js';
 import { DependencyMetricsService } from './dependency-metrics.service.js';
 import { ProcessMetricsService } from './process-metrics.service.js';
 
 const PATH = '/metrics';
+/** A scrape takes less than a second, and few monitors scrape a server. */
+const MAX_CONNECTIONS = 100;
+/** A connection without progress is closed after it, and so is one that sends a request too slowly. */
+const TIMEOUT_MS = 30_000;
 
 /** Serves metrics on their own port, or on the main port to callers with the token. */
 @Injectable()
@@ -78,9 +83,12 @@ export class MetricsPageService implements OnModuleInit, OnApplicationShutdown {
   }
 
   private async listen(port: number, host: string): Promise<void> {
-    const server = createServer((request, response) => {
+    const limits = { headersTimeout: TIMEOUT_MS, requestTimeout: TIMEOUT_MS };
+    const server = createServer(limits, (request, response) => {
       this.answer(request, response).catch(() => response.writeHead(500).end());
     });
+    server.setTimeout(TIMEOUT_MS);
+    boundConnections(server, MAX_CONNECTIONS);
     await listenOn({ port, host }, { port: 'METRICS_PORT', host: 'METRICS_HOST' }, (address) =>
       once(server.listen(address), 'listening'),
     );

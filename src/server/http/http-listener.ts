@@ -22,6 +22,8 @@ import { BODY_LIMIT_BYTES } from './request-rules.js';
 import { boundUnreadAnswers } from './unread-answers.js';
 
 const HEADERS_TIMEOUT_MS = 10_000;
+/** Without progress, for example of a client that does not read its answer. */
+const CONNECTION_TIMEOUT_MS = 120_000;
 /** Interval at which Node closes connections past their time-out. */
 const CONNECTION_CHECK_MS = 5000;
 
@@ -42,6 +44,7 @@ export function createListener(
   const common: FastifyServerOptions = {
     bodyLimit: BODY_LIMIT_BYTES,
     requestTimeout: requestTimeoutMs,
+    connectionTimeout: Math.max(CONNECTION_TIMEOUT_MS, requestTimeoutMs),
     trustProxy: isTrusted,
     genReqId: ({ headers }) => requestIdFrom(headers['x-request-id']),
     frameworkErrors: (error, { id }, reply) => sendError(reply, addressError(error), id),
@@ -63,16 +66,21 @@ export function createListener(
   if (server.server instanceof TlsServer) {
     boundHandshakes(server.server);
   }
-  // This server is no proxy (RFC 9110, 9.3.6); without a listener Node cuts the connection.
-  server.server.on('connect', (_request, socket) => endConnection(socket, rawRefusal('')));
-  // Node refuses an expectation that it does not know without a body; a server may ignore it (RFC 9110, 10.1.1).
-  server.server.on('checkExpectation', (...exchange) => server.server.emit('request', ...exchange));
+  answerRareRequests(server);
   // The size of all headers is bounded. Node before 26 drops those beyond a thousand, such as the address that a proxy adds.
   server.server.maxHeadersCount = 0;
   releaseEndedConnections(server.server);
   boundUnreadAnswers(server);
   readForwardedAddresses(server, isTrusted);
   return server;
+}
+
+/** Requests that Node itself would answer, and not in the shape of the contract. */
+function answerRareRequests({ server }: FastifyInstance): void {
+  // This server is no proxy (RFC 9110, 9.3.6); without a listener Node cuts the connection.
+  server.on('connect', (_request, socket) => endConnection(socket, rawRefusal('')));
+  // Node refuses an expectation that it does not know without a body; a server may ignore it (RFC 9110, 10.1.1).
+  server.on('checkExpectation', (...exchange) => server.emit('request', ...exchange));
 }
 
 /** Fastify refuses an address that it cannot decode before it looks for a route. */

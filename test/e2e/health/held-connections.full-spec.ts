@@ -4,6 +4,7 @@ import { connect as openSocket, type Socket } from 'node:net';
 import { call } from '../../helpers/client.js';
 import { startServer, type Server } from '../../fixtures/programs/server-fixture.js';
 import { waitFor } from '../../helpers/wait.js';
+import { AdminTokensFile, adminUrlOf } from '../../fixtures/admin-fixture.js';
 import { alice, startDirect, type DirectServer } from '../../fixtures/tls-listener-fixture.js';
 
 const STRANGERS = 60;
@@ -100,5 +101,35 @@ describe('the port that asks for certificates', () => {
     expect(socketsOf(direct.server)).toBeLessThan(before + 1100);
     held.forEach((socket) => socket.destroy());
     await expectReleased(direct.server, before);
+  });
+});
+
+describe('the ports of operators', () => {
+  let tokens: AdminTokensFile;
+  let server: Server;
+
+  beforeAll(async () => {
+    tokens = await AdminTokensFile.create();
+    server = await startServer({ env: { ...tokens.env, METRICS_PORT: '0' } });
+  });
+  afterAll(() => server.stop());
+
+  const metrics = async (): Promise<string> => {
+    const [, port] = await server.logged(/Metrics on port (\d+)/);
+    return `http://127.0.0.1:${port}`;
+  };
+  const administration = (): Promise<string> => adminUrlOf(server);
+
+  it.each([
+    ['metrics', metrics, 100, '/metrics'],
+    ['the administration', administration, 1000, '/admin/v1/me'],
+  ])('serves %s to others while strangers hold connections', async (_name, find, most, path) => {
+    const url = await find();
+    const before = socketsOf(server);
+    const held = await hold(Number(new URL(url).port), '', most + STRANGERS);
+    expect((await call({ url }, 'GET', path, { token: tokens.reader })).status).toBe(200);
+    expect(socketsOf(server)).toBeLessThan(before + most + 10);
+    held.forEach((socket) => socket.destroy());
+    await expectReleased(server, before);
   });
 });
