@@ -212,6 +212,16 @@ export function isConcerned(
   return after === null || after !== before || (after === 'ineligible' && status !== 'ineligible');
 }
 
+/**
+ * Returns true if rules that are read at a start judge the last answer worse than it was judged.
+ * @param after null = the rules cannot judge it
+ */
+export function losesAccess(status: EligibilityStatus, after: EligibilityStatus | null): boolean {
+  return after === 'ineligible'
+    ? status !== 'ineligible'
+    : after === 'unknown' && status === 'eligible';
+}
+
 function unanswered(
   record: EligibilityRecord,
   verdict: Extract<RecheckVerdict, { kind: 'unknown' }>,

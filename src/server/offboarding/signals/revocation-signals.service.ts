@@ -42,11 +42,15 @@ export class RevocationSignalsService implements OnModuleInit, OnApplicationBoot
     }
   }
 
-  /** A file may have changed while no server ran. */
+  /** The files may have changed while no server ran. */
   onApplicationBootstrap(): void {
-    const lists = this.files.current().revocations;
-    if (this.signals.isOn && lists !== null) {
-      void this.note(() => this.readLists(lists, []));
+    const { revocations, trust } = this.files.current();
+    if (this.signals.isOn && revocations !== null) {
+      void this.note(() => this.readLists(revocations, []));
+    }
+    if (this.signals.isOn && trust !== null) {
+      const keys = trust.anchors.map(keyName);
+      void this.note(() => this.identities.makeUntrustedDue(keys));
     }
   }
 

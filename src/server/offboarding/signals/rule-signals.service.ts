@@ -1,6 +1,6 @@
-import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
+import { Injectable, Logger, type OnApplicationBootstrap, type OnModuleInit } from '@nestjs/common';
 import { Clock } from '../../../common/runtime/clock.js';
-import { isUnavailable } from '../../../common/errors.js';
+import { isUnavailable, logUnlessUnavailable } from '../../../common/errors.js';
 import { OperatorRulesService, type RuledSettings } from '../../config/operator-rules.service.js';
 import { CERTIFICATES } from '../../../core/policy/admission/admission.js';
 import { judgeRecord } from '../../../core/policy/certificate/certificate-record.js';
@@ -8,8 +8,8 @@ import {
   judgeEligibility,
   type EligibilityStatus,
 } from '../../../core/policy/eligibility/eligibility.js';
-import { isConcerned } from '../../../core/policy/eligibility/offboarding.js';
-import { capabilitiesOf } from '../../../core/policy/eligibility/provider-rules.js';
+import { isConcerned, losesAccess } from '../../../core/policy/eligibility/offboarding.js';
+import { capabilitiesOf, isRestricted } from '../../../core/policy/eligibility/provider-rules.js';
 import {
   IdentityDueRepository,
   type AnsweredIdentity,
@@ -19,13 +19,14 @@ import { RecheckSignalsService } from './recheck-signals.service.js';
 const BATCH = 500;
 
 type Judge = (identity: AnsweredIdentity) => EligibilityStatus | null;
+type IsMarked = (identity: AnsweredIdentity) => boolean;
 
 /**
  * Every replica marks identities by the rules that it has read, because one with the former rules
  * may have checked the identity in between.
  */
 @Injectable()
-export class RuleSignalsService implements OnModuleInit {
+export class RuleSignalsService implements OnModuleInit, OnApplicationBootstrap {
   private readonly logger = new Logger('ProviderSignals');
   /** Changes are processed one after the other. */
   private working = Promise.resolve();
@@ -45,13 +46,24 @@ export class RuleSignalsService implements OnModuleInit {
     }
   }
 
+  /** The rules may have changed while no server ran. */
+  onApplicationBootstrap(): void {
+    if (this.signals.isOn) {
+      const { rules, logger } = this;
+      this.working = this.working.then(() =>
+        // A server that stops meanwhile does so at its next start.
+        logUnlessUnavailable(logger, () => this.noteStart(rules.current())),
+      );
+    }
+  }
+
   private async note(now: RuledSettings, before: RuledSettings): Promise<void> {
     for (const provider of changedProviders(now, before)) {
       try {
         const judgeBefore = this.judgeUnder(before, provider);
         const judgeNow = this.judgeUnder(now, provider);
-        const identities = await this.signals.mark(() =>
-          this.makeDue(provider, judgeBefore, judgeNow),
+        const identities = await this.mark(provider, (one) =>
+          isConcerned(one.status, judgeBefore(one), judgeNow(one)),
         );
         this.logger.log({ msg: 'rule signal', provider, identities });
       } catch (error) {
@@ -61,14 +73,29 @@ export class RuleSignalsService implements OnModuleInit {
     }
   }
 
-  private async makeDue(provider: string, before: Judge, now: Judge): Promise<number> {
+  private async noteStart(rules: RuledSettings): Promise<void> {
+    const restricted = rules.providers.filter(isRestricted).map(({ id }) => id);
+    for (const provider of [...restricted, ...(rules.mtls.enabled ? [CERTIFICATES] : [])]) {
+      const judge = this.judgeUnder(rules, provider);
+      const identities = await this.mark(provider, (one) => losesAccess(one.status, judge(one)));
+      if (identities > 0) {
+        this.logger.log({ msg: 'rule signal', provider, identities });
+      }
+    }
+  }
+
+  private mark(provider: string, isMarked: IsMarked): Promise<number> {
+    return this.signals.mark(() => this.makeDue(provider, isMarked));
+  }
+
+  private async makeDue(provider: string, isMarked: IsMarked): Promise<number> {
     let made = 0;
     let after: string | null = null;
     do {
       const page: AnsweredIdentity[] = await this.identities.page(provider, after, BATCH);
-      const concerned = page.filter((one) => isConcerned(one.status, before(one), now(one)));
-      if (concerned.length > 0) {
-        made += await this.identities.makeTheseDue(concerned.map(({ id }) => id));
+      const marked = page.filter(isMarked);
+      if (marked.length > 0) {
+        made += await this.identities.makeTheseDue(marked.map(({ id }) => id));
       }
       after = page.length === BATCH ? (page.at(-1)?.id ?? null) : null;
     } while (after !== null);

@@ -213,6 +213,23 @@ export class IdentityDueRepository {
     return made.length;
   }
 
+  /**
+   * Makes due the identities, kept or of live sessions, of certificates whose authority is none of these.
+   * @param anchorKeys SHA-256 of the trusted authorities' public keys, hex
+   * @returns the number of identities that became due, without those already refused
+   */
+  async makeUntrustedDue(anchorKeys: readonly string[]): Promise<number> {
+    const isUntrusted = `"certificate" #>> '{reference,anchorKey}' <> ALL($2::text[])`;
+    const made = await this.database.query(
+      `UPDATE "identity" SET "eligibility_next_check_at" = ${DUE_NOW}
+       WHERE "provider" = $1 AND "eligibility_status" <> 'ineligible' AND (${isUntrusted}
+         OR "account_id" IN (SELECT "account_id" FROM "session" WHERE ${isUntrusted}))
+       RETURNING 1`,
+      [CERTIFICATES, anchorKeys],
+    );
+    return made.length;
+  }
+
   /** Returns identities with their last answers, by their ids, after `after`. */
   page(provider: string, after: string | null, limit: number): Promise<AnsweredIdentity[]> {
     return this.database.query<AnsweredIdentity>(
