@@ -5,7 +5,6 @@ import { IdentitiesModule } from '../identities/identities.module.js';
 import { MetricsModule } from '../metrics/metrics.module.js';
 import { ProvidersModule } from '../providers/providers.module.js';
 import { StorageModule } from '../storage/storage.module.js';
-import { CertificateCodeService } from './certificate/certificate-code.service.js';
 import { CertificateConnectController } from './certificate/certificate-connect.controller.js';
 import { CertificateConnectService } from './certificate/certificate-connect.service.js';
 import { CertificateHeadersService } from './certificate/certificate-headers.service.js';
@@ -76,7 +75,6 @@ import { ProviderStartService } from './provider/provider-start.service.js';
     ProviderLoginController,
   ],
   providers: [
-    CertificateCodeService,
     CertificateConnectService,
     CertificateHeadersService,
     CertificateIdentitiesService,

@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { AppError } from '../../common/errors.js';
-import { Runtime } from '../../common/runtime/runtime.js';
+import { Clock } from '../../common/runtime/clock.js';
 import { askedScopes } from '../../core/policy/programs/program-scopes.js';
 import {
   judgeProgram,
@@ -40,7 +40,7 @@ export class AuthorizationService {
   constructor(
     private readonly clients: ProgramClientsService,
     private readonly flows: ExternalFlowRepository,
-    private readonly runtime: Runtime,
+    private readonly clock: Clock,
     @Inject(resourceServersConfig.KEY) private readonly servers: readonly ResourceServerSettings[],
     @Inject(programClientsConfig.KEY) private readonly configured: readonly ConfiguredProgram[],
     @Inject(httpConfig.KEY) http: HttpSettings,
@@ -118,7 +118,6 @@ export class AuthorizationService {
     checkAnswerType(parameters);
     const codeChallenge = challengeOf(parameters);
     const { scopes, initial } = server.programs;
-    const expiresAt = this.runtime.clock.now() + REQUEST_LIFETIME_MS;
     const request: AuthorizationRequest = {
       client: { id: client.id, name: client.name },
       redirectUri,
@@ -126,10 +125,9 @@ export class AuthorizationService {
       scopes: askedScopes(parameters.scope, scopes, initial),
       state: parameters.state ?? null,
       codeChallenge,
-      expiresAt,
+      expiresAt: this.clock.now() + REQUEST_LIFETIME_MS,
     };
-    const id = this.runtime.random.secret();
-    await this.flows.add('program-request', id, request, new Date(expiresAt));
+    const id = await this.flows.add('program-request', request, REQUEST_LIFETIME_MS);
     return `${this.issuer}${PAGE}#${id}`;
   }
 }

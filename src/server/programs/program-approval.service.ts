@@ -40,7 +40,7 @@ export class ProgramApprovalService {
   async show(id: string, caller: Access): Promise<AuthorizationRequestDto> {
     const now = this.runtime.clock.now();
     const request = orRefuse(
-      await this.approvals.read<AuthorizationRequest>(id, new Date(now)),
+      await this.approvals.read<AuthorizationRequest>(id),
       'request-expired',
     );
     const { server, programs } = this.servers.find(request.resourceServer);
@@ -164,7 +164,7 @@ export class ProgramApprovalService {
   /** @throws AppError `request-expired` */
   async deny(id: string): Promise<string> {
     const request = orRefuse(
-      await this.approvals.take<AuthorizationRequest>(id, new Date(this.runtime.clock.now())),
+      await this.approvals.take<AuthorizationRequest>(id),
       'request-expired',
     );
     const answer = { error: 'access_denied' };

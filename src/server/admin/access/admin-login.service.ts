@@ -49,7 +49,7 @@ export class AdminLoginService {
   /** @returns the address of the provider. @throws AppError `not-found`, `unavailable` */
   async start(reply: FastifyReply): Promise<string> {
     const { provider, publicUrl } = this.known();
-    const { clock, random } = this.runtime;
+    const { random } = this.runtime;
     const [state, browser] = [random.secret(), random.secret()];
     const kept = {
       redirectUri: `${publicUrl}${CALLBACK_PATH}`,
@@ -60,8 +60,7 @@ export class AdminLoginService {
       throw toRefusal(error, provider.id);
     });
     const contents: LoginContents = { ...kept, browserHash: sha256(browser).toString('hex') };
-    const expiresAt = new Date(clock.now() + LIFETIME_MS);
-    await this.flows.add('admin-login', state, contents, expiresAt);
+    await this.flows.add('admin-login', contents, LIFETIME_MS, state);
     void reply.setCookie(this.cookie, browser, {
       httpOnly: true,
       secure: this.sessions.isSecure,
@@ -81,10 +80,9 @@ export class AdminLoginService {
     const { provider } = this.known();
     const search = request.url.slice(request.url.indexOf('?'));
     const state = new URLSearchParams(search).get('state') ?? '';
-    const now = new Date(this.runtime.clock.now());
     const browserHash = sha256(request.cookies[this.cookie] ?? '').toString('hex');
     const flow = orRefuse(
-      await this.flows.takeChecked<LoginContents>('admin-login', state, now, (login) =>
+      await this.flows.takeChecked<LoginContents>('admin-login', state, (login) =>
         requireBrowser(login, browserHash),
       ),
       'invalid-pending',

@@ -3,7 +3,6 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
 import { sha256 } from '../../../common/sha256.js';
 import { AuditService } from '../../audit/audit.service.js';
-import { Runtime } from '../../../common/runtime/runtime.js';
 import { adminConfig, type AdminSettings } from '../../config/admin.config.js';
 import {
   IdentitySignalsService,
@@ -31,7 +30,6 @@ export class AdminSessionsService {
     private readonly flows: ExternalFlowRepository,
     private readonly signals: IdentitySignalsService,
     private readonly audit: AuditService,
-    private readonly runtime: Runtime,
     @Inject(adminConfig.KEY) private readonly config: AdminSettings,
   ) {
     this.cookie = cookieName('session', this.isSecure);
@@ -63,12 +61,9 @@ export class AdminSessionsService {
       address,
       reason: caller.role,
     });
-    const { clock, random } = this.runtime;
-    const secret = random.secret();
     const { sessionMs } = this.config.login;
-    const expiresAt = new Date(clock.now() + sessionMs);
     const session: StoredSession = { caller, login };
-    await this.flows.add('admin-session', secret, session, expiresAt);
+    const secret = await this.flows.add('admin-session', session, sessionMs);
     void reply.setCookie(this.cookie, secret, {
       httpOnly: true,
       secure: this.isSecure,
@@ -84,8 +79,7 @@ export class AdminSessionsService {
 
   /** null when the session has ended, its provider is no longer that of administrators, or refuses the person. */
   async callerWith(secret: string): Promise<AdminCaller | null> {
-    const now = new Date(this.runtime.clock.now());
-    const session = await this.flows.read<StoredSession>('admin-session', secret, now);
+    const session = await this.flows.read<StoredSession>('admin-session', secret);
     const caller = session !== null && (await this.admits(session)) ? session.caller : null;
     if (session !== null && caller === null) {
       await this.flows.drop(secret);

@@ -6,13 +6,16 @@ import { IdentityLinksService } from '../../identities/identity-links.service.js
 import { CERTIFICATES } from '../../../core/policy/admission/admission.js';
 import type { Transaction } from '../../storage/database.service.js';
 import { AccountRepository } from '../../storage/repositories/account.repository.js';
+import { ExternalFlowRepository } from '../../storage/repositories/one-time.repository.js';
 import {
   CertificateIdentitiesService,
   type NamedCertificate,
   type ProvenCertificate,
 } from './certificate-identities.service.js';
-import { CertificateCodeService } from './certificate-code.service.js';
 import { CertificateReturnService, checkProof, toProofHash } from './certificate-return.service.js';
+
+/** Lifetime from the start to the address that requests the certificate. */
+const START_LIFETIME_MS = 10 * 60_000;
 
 interface ConnectOwner {
   readonly accountId: string;
@@ -30,7 +33,7 @@ interface ConnectClaim extends ConnectOwner, NamedCertificate {}
 export class CertificateConnectService {
   constructor(
     private readonly certificates: CertificateIdentitiesService,
-    private readonly codes: CertificateCodeService,
+    private readonly flows: ExternalFlowRepository,
     private readonly returns: CertificateReturnService,
     private readonly links: IdentityLinksService,
     private readonly accounts: AccountRepository,
@@ -42,7 +45,7 @@ export class CertificateConnectService {
     await this.requireOffered(accountId);
     const { href } = this.returns.addressOf(returnTo);
     const contents: ConnectStart = { accountId, proofHash: toProofHash(proofHash), returnTo: href };
-    const state = await this.codes.begin(contents);
+    const state = await this.flows.add('mtls-connect-start', contents, START_LIFETIME_MS);
     return this.returns.completion('/v1/connect/certificate', { state });
   }
 
@@ -51,15 +54,16 @@ export class CertificateConnectService {
     // The start has checked that it is offered to this kind of account.
     this.admission.require(CERTIFICATES, 'connect', 'keyed');
     const start =
-      typeof state === 'string' ? await this.codes.takeStart<ConnectStart>(state) : null;
+      typeof state === 'string'
+        ? await this.flows.take<ConnectStart>('mtls-connect-start', state)
+        : null;
     const { returnTo, ...owner } = orRefuse(start, 'invalid-pending');
     const url = this.returns.addressOf(returnTo);
     url.searchParams.set('flow', 'connect');
     try {
       const { subject, login, record } = answered(await this.certificates.of(request));
       const contents: ConnectClaim = { subject, login, record, ...owner };
-      url.searchParams.set('code', await this.codes.issue('mtls-connect', contents));
-      return url.href;
+      return await this.returns.shown(url, 'mtls-connect', contents);
     } catch (error) {
       return this.returns.refused(url, error);
     }
@@ -80,12 +84,12 @@ export class CertificateConnectService {
     address: string,
   ): Promise<void> {
     await this.requireOffered(accountId);
-    const claim = await this.codes.read<ConnectClaim>('mtls-connect', code);
+    const claim = await this.flows.read<ConnectClaim>('mtls-connect', code);
     const { subject, login, record } = claimOf(claim, accountId, proof);
     // It may have been revoked since the browser showed it. No transaction waits for the sources.
     const proven = await this.certificates.verify({ subject, login, record }, address);
     await this.link(accountId, async (tx) => {
-      const taken = await this.codes.take<ConnectClaim>('mtls-connect', code, tx);
+      const taken = await this.flows.take<ConnectClaim>('mtls-connect', code, tx);
       claimOf(taken, accountId, proof);
       return proven;
     });

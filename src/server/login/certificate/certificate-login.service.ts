@@ -5,6 +5,7 @@ import { mtlsConfig, type MtlsSettings } from '../../config/mtls.config.js';
 import { AdmissionService } from '../../auth/admission.service.js';
 import { CERTIFICATES, judgeAdmission } from '../../../core/policy/admission/admission.js';
 import { endOf } from '../../../core/policy/certificate/certificate-record.js';
+import { ExternalFlowRepository } from '../../storage/repositories/one-time.repository.js';
 import { standsOnLastAnswer, type KeylessIdentity } from '../keyless/keyless-identity.js';
 import { KeylessLoginService } from '../keyless/keyless-login.service.js';
 import type { LoginOrigin } from '../../auth/sessions/login-origin.js';
@@ -14,7 +15,6 @@ import {
   type NamedCertificate,
   type ProvenCertificate,
 } from './certificate-identities.service.js';
-import { CertificateCodeService } from './certificate-code.service.js';
 import { CertificateReturnService, checkProof, toProofHash } from './certificate-return.service.js';
 
 interface ClaimContents extends NamedCertificate {
@@ -30,7 +30,7 @@ export class CertificateLoginService {
   constructor(
     private readonly certificates: CertificateIdentitiesService,
     private readonly keyless: KeylessLoginService,
-    private readonly codes: CertificateCodeService,
+    private readonly flows: ExternalFlowRepository,
     private readonly returns: CertificateReturnService,
     private readonly admission: AdmissionService,
     @Inject(mtlsConfig.KEY) private readonly mtls: MtlsSettings,
@@ -77,8 +77,7 @@ export class CertificateLoginService {
         created,
         proofHash: hash,
       };
-      url.searchParams.set('code', await this.codes.issue('mtls-claim', contents));
-      return url.href;
+      return await this.returns.shown(url, 'mtls-claim', contents);
     } catch (error) {
       return this.returns.refused(url, error);
     }
@@ -88,7 +87,7 @@ export class CertificateLoginService {
   async claim(code: string, proof: string | null, origin: LoginOrigin): Promise<Login> {
     this.admission.require(CERTIFICATES, 'login', 'keyless');
     const contents = orRefuse(
-      await this.codes.takeChecked<ClaimContents>('mtls-claim', code, ({ proofHash }) =>
+      await this.flows.takeChecked<ClaimContents>('mtls-claim', code, ({ proofHash }) =>
         checkProof(proofHash, proof),
       ),
       'invalid-code',

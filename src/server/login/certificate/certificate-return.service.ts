@@ -1,9 +1,11 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { AuditService } from '../../audit/audit.service.js';
+import { Clock } from '../../../common/runtime/clock.js';
 import { AppError, ERRORS, invalidRequest, orRefuse } from '../../../common/errors.js';
 import { mtlsConfig, type MtlsSettings } from '../../config/mtls.config.js';
 import { CERTIFICATES } from '../../../core/policy/admission/admission.js';
 import { allowedReturnTo } from '../../../core/policy/flow/return-address.js';
+import { ExternalFlowRepository } from '../../storage/repositories/one-time.repository.js';
 import { isProofOf, PROOF_HASH, PROOF_HASH_MESSAGE } from '../login-proof.js';
 
 /** The addresses between which a browser goes: the one that requests its certificate, and the client's. */
@@ -11,6 +13,8 @@ import { isProofOf, PROOF_HASH, PROOF_HASH_MESSAGE } from '../login-proof.js';
 export class CertificateReturnService {
   constructor(
     private readonly audit: AuditService,
+    private readonly flows: ExternalFlowRepository,
+    private readonly clock: Clock,
     @Inject(mtlsConfig.KEY) private readonly mtls: MtlsSettings,
   ) {}
 
@@ -31,6 +35,14 @@ export class CertificateReturnService {
     const url =
       typeof returnTo === 'string' ? allowedReturnTo(returnTo, returnToAllowPrefixes) : null;
     return orRefuse(url, 'invalid-return-to');
+  }
+
+  /** The return address with a single-use code, which keeps the contents and the time as `shownAt`. */
+  async shown(url: URL, kind: 'mtls-claim' | 'mtls-connect', contents: object): Promise<string> {
+    const shownAt = this.clock.now();
+    const lifetimeMs = this.mtls.claimTtlSeconds * 1000;
+    url.searchParams.set('code', await this.flows.add(kind, { ...contents, shownAt }, lifetimeMs));
+    return url.href;
   }
 
   /**

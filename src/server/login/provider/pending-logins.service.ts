@@ -1,5 +1,4 @@
 import { Injectable } from '@nestjs/common';
-import { Runtime } from '../../../common/runtime/runtime.js';
 import { AppError } from '../../../common/errors.js';
 import type { AuthMode } from '../../../core/policy/admission/admission.js';
 import type { EligibilityFacts } from '../../../core/policy/eligibility/eligibility.js';
@@ -55,28 +54,21 @@ export class PendingLoginsService {
     private readonly flows: ExternalFlowRepository,
     private readonly providers: ProviderRegistry,
     private readonly signals: IdentitySignalsService,
-    private readonly runtime: Runtime,
   ) {}
 
   /** Stores a flow behind its `state`. */
-  addFlow(state: string, contents: FlowContents): Promise<void> {
-    return this.flows.add('external-flow', state, contents, this.expiresAt());
+  async addFlow(state: string, contents: FlowContents): Promise<void> {
+    await this.flows.add('external-flow', contents, LIFETIME_MS, state);
   }
 
   /** Takes a flow, once. @returns null when there is none, or it has expired */
   takeFlow(state: string): Promise<FlowContents | null> {
-    return this.flows.take<FlowContents>(
-      'external-flow',
-      state,
-      new Date(this.runtime.clock.now()),
-    );
+    return this.flows.take<FlowContents>('external-flow', state);
   }
 
   /** Stores a proven identity. @returns its `pending` */
-  async add(contents: PendingContents): Promise<string> {
-    const pending = this.runtime.random.secret();
-    await this.flows.add('external-pending', pending, contents, this.expiresAt());
-    return pending;
+  add(contents: PendingContents): Promise<string> {
+    return this.flows.add('external-pending', contents, LIFETIME_MS);
   }
 
   /**
@@ -84,8 +76,7 @@ export class PendingLoginsService {
    * @throws AppError `invalid-pending` if it does not exist, or belongs to another provider
    */
   async read(provider: string, pending: string): Promise<PendingContents> {
-    const now = new Date(this.runtime.clock.now());
-    const contents = await this.flows.read<PendingContents>('external-pending', pending, now);
+    const contents = await this.flows.read<PendingContents>('external-pending', pending);
     if (contents?.provider !== provider) {
       throw new AppError('invalid-pending');
     }
@@ -103,8 +94,7 @@ export class PendingLoginsService {
       return Promise.reject(new AppError('unsupported-provider'));
     }
     const used = this.database.transaction(async (tx) => {
-      const now = new Date(this.runtime.clock.now());
-      const contents = await this.flows.take<PendingContents>('external-pending', pending, now, tx);
+      const contents = await this.flows.take<PendingContents>('external-pending', pending, tx);
       // The configured issuer may have changed since then.
       if (contents?.provider !== provider || contents.issuer !== issuer) {
         throw new AppError('invalid-pending');
@@ -121,10 +111,6 @@ export class PendingLoginsService {
 
   drop(pending: string): Promise<void> {
     return this.flows.drop(pending);
-  }
-
-  private expiresAt(): Date {
-    return new Date(this.runtime.clock.now() + LIFETIME_MS);
   }
 }
 

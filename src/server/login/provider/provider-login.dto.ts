@@ -1,3 +1,4 @@
+import { applyDecorators } from '@nestjs/common';
 import { ApiProperty } from '@nestjs/swagger';
 import { Type } from 'class-transformer';
 import { IsIn, IsInt, IsString, Length, Max, Min } from 'class-validator';
@@ -9,7 +10,10 @@ import { IsProofHash } from '../login-proof.js';
 import { Described } from '../../http/route-docs.js';
 
 const MODES: readonly AuthMode[] = ['keyed', 'keyless'];
-const PENDING = 'The `pending` of the return address.';
+const PROOF = { description: 'The secret whose hash the login began with.' };
+
+const Pending = (): PropertyDecorator =>
+  applyDecorators(Described('The `pending` of the return address.'), Length(1, 128), IsString());
 
 /** For a client on the browser's own machine that can listen there (RFC 8252, 7.3). */
 export class StartDto {
@@ -47,39 +51,25 @@ export class StartAnswerDto {
 }
 
 export class ConnectFinalizeDto {
-  @ApiProperty({ description: PENDING })
-  @Length(1, 128)
-  @IsString()
-  pending!: string;
+  @Pending() pending!: string;
 }
 
 export class FinalizeDto extends DeviceKeyLoginDto {
-  @ApiProperty({ description: PENDING })
-  @Length(1, 128)
-  @IsString()
-  pending!: string;
+  @Pending() pending!: string;
 
-  @OptionalText(1024, { description: 'The secret whose hash the login began with.' })
+  @OptionalText(1024, PROOF)
   proof?: string;
 }
 
 export class FinalizeKeylessDto extends LoginClientDto {
-  @ApiProperty({ description: PENDING })
-  @IsString()
-  @Length(1, 128)
-  pending!: string;
+  @Pending() pending!: string;
 
-  @Text(1024, { description: 'The secret whose hash the login began with.' })
+  @Text(1024, PROOF)
   proof!: string;
 }
 
-export class PendingProofDto {
-  @ApiProperty({ description: PENDING })
-  @Length(1, 128)
-  @IsString()
-  pending!: string;
-
-  @Text(1024, { description: 'The secret whose hash the login began with.' })
+export class PendingProofDto extends ConnectFinalizeDto {
+  @Text(1024, PROOF)
   proof!: string;
 }
 

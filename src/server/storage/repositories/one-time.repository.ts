@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { Runtime } from '../../../common/runtime/runtime.js';
 import { sha256 } from '../../../common/sha256.js';
 import { DatabaseService, type SqlRunner, type Transaction } from '../database.service.js';
 import { SealedBoxService, type SealPurpose } from '../sealing/sealed-box.service.js';
@@ -65,46 +66,49 @@ export class ExternalFlowRepository {
   constructor(
     private readonly database: DatabaseService,
     private readonly box: SealedBoxService,
+    private readonly runtime: Runtime,
   ) {}
 
-  async add(kind: Kind, secret: string, contents: object, expiresAt: Date): Promise<void> {
+  /** @returns the secret, which is drawn unless given */
+  async add(
+    kind: Kind,
+    contents: object,
+    lifetimeMs: number,
+    secret = this.runtime.random.secret(),
+  ): Promise<string> {
     const table = TABLES[kind];
     const hash = sha256(secret);
     const sealed = this.box.seal(kind, hash.toString('hex'), JSON.stringify(contents));
     await this.database.query(
       `INSERT INTO "${table}" ("${KEYS[table]}", "contents", "expires_at") VALUES ($1, $2, $3)`,
-      [hash, sealed, expiresAt],
+      [hash, sealed, new Date(this.runtime.clock.now() + lifetimeMs)],
     );
+    return secret;
   }
 
   /**
    * @param tx the transaction that uses the contents: if it fails, they are kept
    * @returns null when there are none, they have expired, or no master secret opens them
    */
-  async take<Contents>(
-    kind: Kind,
-    secret: string,
-    now: Date,
-    tx?: Transaction,
-  ): Promise<Contents | null> {
+  async take<Contents>(kind: Kind, secret: string, tx?: Transaction): Promise<Contents | null> {
     const hash = sha256(secret);
     const taken = await takeOnce<{ readonly contents: Buffer }>(
       tx ?? this.database,
       TABLES[kind],
       hash,
-      now,
+      this.now(),
       ', "contents"',
     );
     return taken && (this.open(kind, hash, taken.contents) as Contents | null);
   }
 
   /** @returns as {@link take} */
-  async read<Contents>(kind: Kind, secret: string, now: Date): Promise<Contents | null> {
+  async read<Contents>(kind: Kind, secret: string): Promise<Contents | null> {
     const hash = sha256(secret);
     const table = TABLES[kind];
     const [found] = await this.database.query<{ contents: Buffer }>(
       `SELECT "contents" FROM "${table}" WHERE "${KEYS[table]}" = $1 AND "expires_at" > $2`,
-      [hash, now],
+      [hash, this.now()],
     );
     return found === undefined ? null : (this.open(kind, hash, found.contents) as Contents | null);
   }
@@ -113,11 +117,10 @@ export class ExternalFlowRepository {
   takeChecked<Contents>(
     kind: Kind,
     secret: string,
-    now: Date,
     check: (contents: Contents) => void,
   ): Promise<Contents | null> {
     return this.database.transaction(async (tx) => {
-      const contents = await this.take<Contents>(kind, secret, now, tx);
+      const contents = await this.take<Contents>(kind, secret, tx);
       if (contents !== null) {
         check(contents);
       }
@@ -129,6 +132,10 @@ export class ExternalFlowRepository {
   async drop(secret: string): Promise<void> {
     const sql = `DELETE FROM "external_pending" WHERE "pending_hash" = $1`;
     await this.database.query(sql, [sha256(secret)]);
+  }
+
+  private now(): Date {
+    return new Date(this.runtime.clock.now());
   }
 
   private open(kind: Kind, hash: Buffer, contents: Buffer): unknown {

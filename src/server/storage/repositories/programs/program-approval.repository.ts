@@ -22,13 +22,13 @@ export class ProgramApprovalRepository {
   ) {}
 
   /** @returns null when there is none, or it has expired */
-  read<Request>(id: string, now: Date): Promise<Request | null> {
-    return this.flows.read('program-request', id, now);
+  read<Request>(id: string): Promise<Request | null> {
+    return this.flows.read('program-request', id);
   }
 
   /** As {@link read}, to exactly one caller. */
-  take<Request>(id: string, now: Date): Promise<Request | null> {
-    return this.flows.take('program-request', id, now);
+  take<Request>(id: string): Promise<Request | null> {
+    return this.flows.take('program-request', id);
   }
 
   /** Returns the end of the certificate that vouches for a session; null = there is none. */
@@ -50,7 +50,7 @@ export class ProgramApprovalRepository {
   ): Promise<{ readonly request: Request; readonly added: AddedGrant }> {
     return this.database.transaction(async (tx) => {
       await holdAccounts(tx, [accountId]);
-      const taken = await this.flows.take<Request>('program-request', id, now, tx);
+      const taken = await this.flows.take<Request>('program-request', id, tx);
       const request = orRefuse(taken, 'request-expired');
       const added = await this.grants.add(tx, await decide(request, tx), now);
       return { request, added };
