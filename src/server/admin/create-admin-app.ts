@@ -27,7 +27,7 @@ import {
   imageSource,
   type Brand,
 } from '../http/branded-page.js';
-import { fileBytes, sendFile, servePageAssets } from '../http/hosted-page.js';
+import { baseElement, servePage } from '../http/hosted-page.js';
 
 const REQUEST_TIMEOUT_MS = 30_000;
 const MINUTE_MS = 60_000;
@@ -137,23 +137,14 @@ async function serveAdminConsole(
   server: FastifyInstance,
   { brand, publicUrl, loginProvider }: AdminConsoleOptions,
 ): Promise<void> {
-  const prefix = publicUrl === null ? '' : new URL(publicUrl).pathname.replace(/\/$/, '');
   const login = LOGIN.replace('""', () => `"${escapeText(loginProvider ?? '')}"`);
   const html = brandedPage(await readFile(join(BUILT, 'index.html'), 'utf8'), brand)
-    .replace(BASE, () => `<base href="${prefix}${PATH}/" />`)
+    .replace(BASE, () => baseElement(PATH, publicUrl))
     .replace(LOGIN, () => login);
   const headers = adminConsoleHeaders(imageSource(brand.logoUrl));
-  const page = fileBytes(Buffer.from(html), { ...headers, ...typeOf('html') });
-  for (const path of [PATH, `${PATH}/`]) {
-    server.get(path, (request, reply) => sendFile(request, reply, page));
-  }
-  const style = fileBytes(Buffer.from(brandStyle(brand)), { ...headers, ...typeOf('css') });
-  server.get(`${PATH}/brand.css`, (request, reply) => sendFile(request, reply, style));
-  // Relative, so that it works behind a proxy that strips a prefix.
-  server.get('/', (_request, reply) => reply.redirect(`${PATH.slice(1)}/`));
-  await servePageAssets(server, join(BUILT, 'assets'), `${PATH}/assets/`);
-}
-
-function typeOf(kind: 'html' | 'css'): Record<string, string> {
-  return { 'content-type': `text/${kind}; charset=utf-8` };
+  const files = [
+    { paths: ['', '/'], type: 'text/html', text: html, headers },
+    { paths: ['/brand.css'], type: 'text/css', text: brandStyle(brand), headers },
+  ] as const;
+  await servePage(server, PATH, files, BUILT);
 }

@@ -1,32 +1,59 @@
 import { createHash } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { join } from 'node:path';
+import type { FastifyInstance } from 'fastify';
 
 const ONE_YEAR_SECONDS = 31_536_000;
 
-/** Browsers revalidate a file before they use a cached copy. */
-export interface FileBytes {
-  readonly body: Buffer;
+export interface HostedFile {
+  /** Below the path of the page. */
+  readonly paths: readonly string[];
+  readonly type: 'text/html' | 'text/css' | 'text/javascript' | 'application/manifest+json';
+  readonly text: string;
+  /** In addition to those of the type and of the cache. */
   readonly headers: Readonly<Record<string, string>>;
-  readonly etag: string;
 }
 
-/** @param headers in addition to those of the cache */
-export function fileBytes(body: Buffer, headers: Readonly<Record<string, string>>): FileBytes {
+/**
+ * Serves a page below `path`, to which the root redirects.
+ * @param built the directory with the output of `vite build`
+ */
+export async function servePage(
+  server: FastifyInstance,
+  path: string,
+  files: readonly HostedFile[],
+  built: string,
+): Promise<void> {
+  files.forEach((file) => serveFile(server, path, file));
+  // Relative, so that it works behind a proxy that strips a prefix.
+  server.get('/', (_request, reply) => reply.redirect(`${path.slice(1)}/`));
+  await serveAssets(server, join(built, 'assets'), `${path}/assets/`);
+}
+
+/** Browsers revalidate a file before they use a cached copy. */
+function serveFile(server: FastifyInstance, base: string, file: HostedFile): void {
+  const body = Buffer.from(file.text);
   const etag = `"${createHash('sha256').update(body).digest('base64url')}"`;
-  return { body, etag, headers: { ...headers, etag, 'cache-control': 'no-cache' } };
+  const type = { 'content-type': `${file.type}; charset=utf-8` };
+  const headers = { ...file.headers, ...type, etag, 'cache-control': 'no-cache' };
+  for (const path of file.paths) {
+    server.get(`${base}${path}`, (request, reply) => {
+      const isKnown = request.headers['if-none-match'] === etag;
+      return reply
+        .code(isKnown ? 304 : 200)
+        .headers(headers)
+        .send(isKnown ? null : body);
+    });
+  }
 }
 
-export function sendFile(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  file: FileBytes,
-): FastifyReply {
-  const isKnown = request.headers['if-none-match'] === file.etag;
-  return reply
-    .code(isKnown ? 304 : 200)
-    .headers(file.headers)
-    .send(isKnown ? null : file.body);
+/**
+ * Returns the element with the base address of a page.
+ * @param publicUrl its path is the base address of the page behind a proxy
+ */
+export function baseElement(path: string, publicUrl: string | null): string {
+  const prefix = publicUrl === null ? '' : new URL(publicUrl).pathname.replace(/\/$/, '');
+  return `<base href="${prefix}${path}/" />`;
 }
 
 /**
@@ -34,11 +61,7 @@ export function sendFile(
  * loads the package.
  * @param prefix of their addresses, with a slash at both ends
  */
-export async function servePageAssets(
-  server: FastifyInstance,
-  root: string,
-  prefix: string,
-): Promise<void> {
+async function serveAssets(server: FastifyInstance, root: string, prefix: string): Promise<void> {
   const { default: fastifyStatic } = await import('@fastify/static');
   const names = new Set(await readdir(root));
   // Not awaited: that would complete the routes before Nest sets its error handler.
