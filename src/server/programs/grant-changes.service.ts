@@ -37,10 +37,15 @@ export class GrantChangesService {
     this.announce(accountId, event);
   }
 
-  /** Ends the grants that no configuration of a replica accepts any more. */
-  async endUnaccepted(isAccepted: (grant: GrantedTo) => boolean): Promise<void> {
-    const { ended } = await this.grants.endUnaccepted(isAccepted, new Date(this.clock.now()));
+  /**
+   * Ends the grants that no configuration of a replica accepts any more.
+   * @returns true if grants are left that are not accepted
+   */
+  async endUnaccepted(isAccepted: (grant: GrantedTo) => boolean): Promise<boolean> {
+    const now = new Date(this.clock.now());
+    const { ended, isLeft } = await this.grants.endUnaccepted(isAccepted, now);
     ended.forEach((event) => this.announce(event.accountId, event));
+    return isLeft;
   }
 
   /** Deletes the grants whose time is over. Backends know that time, so none is reported to them. */

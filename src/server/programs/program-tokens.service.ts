@@ -15,7 +15,6 @@ import {
   ProgramTokenRepository,
   type AskedGrant,
   type GrantUse,
-  type HeldGrant,
 } from '../storage/repositories/programs/program-token.repository.js';
 import { GrantChangesService } from './grant-changes.service.js';
 import { isResource, requireParameter } from './authorization-request.js';
@@ -144,7 +143,7 @@ export class ProgramTokensService {
     return isStored ? { grant, sid: grant.sid, refreshToken: next.token, scopes } : null;
   }
 
-  private async refreshHeld(grant: HeldGrant, use: RefreshUse, tx: Transaction): Promise<Outcome> {
+  private async refreshHeld(grant: AskedGrant, use: RefreshUse, tx: Transaction): Promise<Outcome> {
     const next = this.nextOf(grant, use);
     if (next === null) {
       const event = await this.grants.end(tx, grant, 'refresh-token-reused', use);
@@ -155,7 +154,7 @@ export class ProgramTokensService {
 
   /** Stores the use of a grant. A refusal of the person is stored too: it ends the grant, or its session. */
   private async useHeld(
-    grant: HeldGrant,
+    grant: AskedGrant,
     { found, scopes, state }: NextUse,
     { address, now }: UsedFrom,
     tx: Transaction,
@@ -270,7 +269,7 @@ export class ProgramTokensService {
 }
 
 function refused(
-  { accountId }: HeldGrant,
+  { accountId }: AskedGrant,
   code: 'invalid-grant' | 'unavailable',
   event: AuditEvent | null,
 ): Outcome {

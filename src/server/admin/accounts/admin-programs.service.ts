@@ -1,9 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { AuditService } from '../../audit/audit.service.js';
-import { IdentityEvents } from '../../auth/identity.events.js';
 import { Clock } from '../../../common/runtime/clock.js';
 import { orRefuse } from '../../../common/errors.js';
 import { describeGrant } from '../../../core/policy/programs/describe-grant.js';
+import { IdentityChangesService } from '../../identities/identity-changes.service.js';
 import { resourceServersConfig } from '../../config/resource-servers/resource-servers.config.js';
 import type { ResourceServerSettings } from '../../config/resource-servers/resource-servers-file.js';
 import { ProgramGrantRepository } from '../../storage/repositories/programs/program-grant.repository.js';
@@ -16,8 +15,7 @@ import type { AdministeredProgramListDto } from './admin-programs.dto.js';
 export class AdminProgramsService {
   constructor(
     private readonly grants: ProgramGrantRepository,
-    private readonly events: IdentityEvents,
-    private readonly audit: AuditService,
+    private readonly changes: IdentityChangesService,
     private readonly clock: Clock,
     @Inject(resourceServersConfig.KEY) private readonly servers: readonly ResourceServerSettings[],
   ) {}
@@ -37,10 +35,7 @@ export class AdminProgramsService {
   ): Promise<ActAnswerDto> {
     const by = { actor, reason, address };
     const ended = await this.grants.end(accountId, grantId, by, new Date(this.clock.now()));
-    const event = orRefuse(ended, 'not-found');
-    this.events.announceAccessChange({ accountId });
-    this.audit.log(event);
-    this.events.emit('program-ended', event);
+    this.changes.announceEnds([orRefuse(ended, 'not-found')]);
     return { success: true, changed: true };
   }
 }

@@ -1,11 +1,8 @@
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { Interval, Timeout } from '@nestjs/schedule';
-import { AuditService } from '../../audit/audit.service.js';
-import { IdentityEvents } from '../../auth/identity.events.js';
 import { logUnlessUnavailable } from '../../../common/errors.js';
-import { Clock } from '../../../common/runtime/clock.js';
 import { StorageLifecycleService } from '../../storage/storage-lifecycle.service.js';
-import { ProgramGrantRepository } from '../../storage/repositories/programs/program-grant.repository.js';
+import { GrantChangesService } from '../grant-changes.service.js';
 
 /** Until then a rollout has replaced the replicas whose configuration accepts programs. */
 const AGAIN_AFTER_MS = 10 * 60_000;
@@ -21,10 +18,7 @@ export class RemovedProgramsJob implements OnModuleInit {
   private isLeft = false;
 
   constructor(
-    private readonly grants: ProgramGrantRepository,
-    private readonly events: IdentityEvents,
-    private readonly audit: AuditService,
-    private readonly clock: Clock,
+    private readonly changes: GrantChangesService,
     private readonly storage: StorageLifecycleService,
   ) {}
 
@@ -43,13 +37,7 @@ export class RemovedProgramsJob implements OnModuleInit {
   @Timeout(AGAIN_AFTER_MS)
   run(): Promise<void> {
     return logUnlessUnavailable(this.logger, async () => {
-      const now = new Date(this.clock.now());
-      const { ended, isLeft } = await this.grants.endUnaccepted(() => false, now);
-      this.isLeft = isLeft;
-      for (const event of ended) {
-        this.events.announceAccessChange({ accountId: event.accountId });
-        this.audit.log(event);
-      }
+      this.isLeft = await this.changes.endUnaccepted(() => false);
     });
   }
 }

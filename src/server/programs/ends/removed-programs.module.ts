@@ -2,6 +2,7 @@ import { Module } from '@nestjs/common';
 import { AuditModule } from '../../audit/audit.module.js';
 import { AuthModule } from '../../auth/auth.module.js';
 import { StorageModule } from '../../storage/storage.module.js';
+import { GrantChangesService } from '../grant-changes.service.js';
 import { RemovedProgramsJob } from './removed-programs.job.js';
 
 /**
@@ -10,6 +11,6 @@ import { RemovedProgramsJob } from './removed-programs.job.js';
  */
 @Module({
   imports: [AuditModule, AuthModule, StorageModule],
-  providers: [RemovedProgramsJob],
+  providers: [GrantChangesService, RemovedProgramsJob],
 })
 export class RemovedProgramsModule {}

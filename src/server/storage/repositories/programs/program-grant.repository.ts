@@ -222,7 +222,7 @@ export class ProgramGrantRepository {
   }
 
   /** @returns the stored audit event; null when the account has no such grant */
-  end(accountId: string, id: string, by: GrantEndedBy, now: Date): Promise<AuditEvent | null> {
+  end(accountId: string, id: string, by: GrantEndedBy, now: Date): Promise<EndEvent | null> {
     return this.database.transaction(async (tx) => {
       await holdAccounts(tx, [accountId]);
       return endGrant(tx, { accountId, id }, by, now);
@@ -297,7 +297,7 @@ export async function endGrant(
   { accountId, id }: { readonly accountId: string; readonly id: string },
   by: GrantEndedBy,
   now: Date,
-): Promise<AuditEvent | null> {
+): Promise<EndEvent | null> {
   const [ended] = await tx.query<EndedRow>(
     `DELETE FROM "program_grant" WHERE "id" = $1 AND "account_id" = $2 RETURNING ${ENDED}`,
     [id, accountId],

@@ -3,15 +3,13 @@ import type { AuditEvent } from '../../../../core/policy/audit-event.js';
 import { DatabaseService, type Transaction } from '../../database.service.js';
 import { judgeAt, type Judgement } from '../oauth/resource-session.repository.js';
 import { endGrant } from './program-grant.repository.js';
-import { inMilliseconds, type InDates } from '../../milliseconds.js';
+import type { ProgramGrantEntity } from '../../entities/programs/program-grant.entity.js';
+import { inMilliseconds, type InDates, type InMilliseconds } from '../../milliseconds.js';
 
 /** A grant that has to be judged again. Times are Unix milliseconds. */
-export interface DueGrant {
-  readonly id: string;
-  readonly accountId: string;
-  readonly resourceServer: string;
-  readonly expiresAt: number;
-  readonly lastUsedAt: number;
+export interface DueGrant extends InMilliseconds<
+  Pick<ProgramGrantEntity, 'id' | 'accountId' | 'resourceServer' | 'expiresAt' | 'lastUsedAt'>
+> {
   /** True if a change of an identity made it due. */
   readonly isOfChange: boolean;
 }

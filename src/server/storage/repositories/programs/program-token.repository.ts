@@ -3,6 +3,7 @@ import type { AuditEvent } from '../../../../core/policy/audit-event.js';
 import { Runtime } from '../../../../common/runtime/runtime.js';
 import { batched } from '../../batched.js';
 import { DatabaseService, type Transaction } from '../../database.service.js';
+import type { ProgramGrantEntity } from '../../entities/programs/program-grant.entity.js';
 import { SealedBoxService } from '../../sealing/sealed-box.service.js';
 import {
   judgeAt,
@@ -13,29 +14,19 @@ import {
 import { endGrant, hashOfCode } from './program-grant.repository.js';
 
 /** A grant for which a token is asked. */
-export interface AskedGrant {
-  readonly id: string;
-  readonly accountId: string;
-  readonly resourceServer: string;
-  readonly clientId: string;
-  readonly clientName: string;
-  readonly redirectUri: string;
-  readonly scopes: readonly string[];
-  readonly codeChallenge: string | null;
-  readonly codeUsedAt: Date | null;
-  readonly expiresAt: Date;
-  readonly grantedUntil: Date;
-  readonly generation: number;
-  readonly supersededAt: readonly Date[];
-  readonly authenticatedAt: Date;
+export interface AskedGrant extends Readonly<
+  Pick<
+    ProgramGrantEntity,
+    | ('id' | 'accountId' | 'resourceServer' | 'clientId' | 'clientName' | 'redirectUri' | 'scopes')
+    | ('codeChallenge' | 'codeUsedAt' | 'expiresAt' | 'grantedUntil' | 'authenticatedAt')
+    | ('generation' | 'supersededAt')
+  >
+> {
   readonly method: string;
   readonly identities: readonly PersonFacts[];
   /** The key of its refresh tokens; null before the code is used, or without its master secret. */
   readonly refreshKey: Buffer | null;
 }
-
-/** A grant that the transaction holds until it ends. */
-export type HeldGrant = AskedGrant;
 
 /** A grant as it was read without a lock. */
 export interface ReadGrant extends AskedGrant {
@@ -132,7 +123,7 @@ export class ProgramTokenRepository {
    */
   async withCode<Result>(
     code: string,
-    work: (grant: HeldGrant, tx: Transaction) => Promise<Result>,
+    work: (grant: AskedGrant, tx: Transaction) => Promise<Result>,
   ): Promise<Result | null> {
     return this.held(`"code_hash" = $1`, hashOfCode(code), work);
   }
@@ -140,7 +131,7 @@ export class ProgramTokenRepository {
   /** As {@link withCode}, with the grant of a refresh token. */
   async withGrant<Result>(
     id: string,
-    work: (grant: HeldGrant, tx: Transaction) => Promise<Result>,
+    work: (grant: AskedGrant, tx: Transaction) => Promise<Result>,
   ): Promise<Result | null> {
     return this.held(`"program_grant"."id" = $1`, id, work);
   }
@@ -148,7 +139,7 @@ export class ProgramTokenRepository {
   /** @returns the `sid`, and the key of the refresh tokens */
   async use(
     tx: Transaction,
-    grant: Pick<HeldGrant, 'id' | 'refreshKey'>,
+    grant: Pick<AskedGrant, 'id' | 'refreshKey'>,
     { judgement, address, generation, supersededAt }: GrantUse,
     now: Date,
   ): Promise<{ readonly sid: string; readonly refreshKey: Buffer }> {
@@ -183,7 +174,7 @@ export class ProgramTokenRepository {
   }
 
   /** Ends only the session at the backend: the person may be admitted again. */
-  async lapse(tx: Transaction, { id }: HeldGrant, code: string): Promise<void> {
+  async lapse(tx: Transaction, { id }: AskedGrant, code: string): Promise<void> {
     await tx.query(`UPDATE "program_grant" SET "sid" = NULL, "refusal" = $2 WHERE "id" = $1`, [
       id,
       code,
@@ -193,7 +184,7 @@ export class ProgramTokenRepository {
   /** @returns the stored audit event */
   end(
     tx: Transaction,
-    grant: HeldGrant,
+    grant: AskedGrant,
     reason: string,
     { address, now }: { readonly address: string; readonly now: Date },
   ): Promise<AuditEvent | null> {
@@ -203,7 +194,7 @@ export class ProgramTokenRepository {
   private async held<Result>(
     condition: string,
     key: unknown,
-    work: (grant: HeldGrant, tx: Transaction) => Promise<Result>,
+    work: (grant: AskedGrant, tx: Transaction) => Promise<Result>,
   ): Promise<Result | null> {
     return this.database.transaction(async (tx) => {
       const [found] = await tx.query<{ id: string }>(
