@@ -6,6 +6,7 @@ import {
   judgeContentWrite,
   judgeMigration,
   judgeModeSwitch,
+  type ContentDecision,
   type ModeDecision,
 } from '../../core/policy/admission/encryption.js';
 import type { AccountMode, KeyMode } from '../../core/policy/operator-policy.js';
@@ -42,10 +43,7 @@ export class ContentRulesService {
 
   /** @throws AppError `encrypted-writes-disabled`, `plaintext-writes-disabled`, or a mismatch */
   checkKind(mode: AccountMode, content: Content): void {
-    const decision = judgeContentWrite(this.encryption.storagePolicy, mode, modeOf(content));
-    if (!decision.isAllowed) {
-      throw new AppError(decision.code);
-    }
+    refuseUnless(judgeContentWrite(this.encryption.storagePolicy, mode, modeOf(content)));
   }
 
   /** @param others bytes that count against the same limit @throws AppError `payload-too-large` */
@@ -60,7 +58,7 @@ export class ContentRulesService {
 }
 
 /** @throws AppError the refusal, if it is one */
-function refuseUnless(decision: ModeDecision): void {
+function refuseUnless(decision: ModeDecision | ContentDecision): void {
   if (!decision.isAllowed) {
     throw decision.code === 'keyless-stays-plain'
       ? invalidRequest('mode', 'An account without a device key cannot be end-to-end encrypted.')

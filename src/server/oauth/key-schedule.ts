@@ -1,3 +1,5 @@
+import type { SigningKeyRecord } from '../storage/repositories/oauth/signing-key.repository.js';
+
 const DAY_MS = 86_400_000;
 const SIGNS_FOR_MS = 90 * DAY_MS;
 /** Receivers read the key set at least so often, and so know a key before it signs. */
@@ -5,12 +7,7 @@ const PUBLISHED_BEFORE_MS = DAY_MS;
 /** The longest life of a token, and the time for which receivers keep the key set. */
 const VERIFIES_FOR_MS = (15 + 5) * 60_000;
 
-interface ScheduledKey {
-  readonly kid: string;
-  readonly alg: string;
-  /** Unix milliseconds. */
-  readonly signsFrom: number;
-}
+export type ScheduledKey = Omit<SigningKeyRecord, 'privateKey'>;
 
 /**
  * Returns the key that signs now: the newest that has begun to. Where none has, the clock of the

@@ -15,7 +15,7 @@ import {
 } from '../storage/repositories/oauth/signing-key.repository.js';
 import { BrokenSealError } from '../storage/sealing/sealed-box.service.js';
 import { StorageLifecycleService } from '../storage/storage-lifecycle.service.js';
-import { currentKey, nextKeyFrom, retiredKeys } from './key-schedule.js';
+import { currentKey, nextKeyFrom, retiredKeys, type ScheduledKey } from './key-schedule.js';
 
 /** The longest time for which a replica without Redis uses a revoked key. */
 const REFRESH_EVERY_MS = 5_000;
@@ -33,10 +33,7 @@ const UNSEALABLE =
   'A master secret is missing: a stored signing key does not open. Add the secret that sealed it to ' +
   'SERVICE_MASTER_SECRET_PREVIOUS. No request that needs the database is served until then.';
 
-export interface SigningKey {
-  readonly kid: string;
-  readonly alg: string;
-  readonly signsFrom: number;
+export interface SigningKey extends ScheduledKey {
   readonly privateKey: KeyObject;
   readonly publicKey: CryptoKey;
   readonly publicJwk: JWK;

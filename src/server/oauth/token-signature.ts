@@ -1,15 +1,9 @@
-import { sign, type KeyObject } from 'node:crypto';
+import { sign } from 'node:crypto';
 import { promisify } from 'node:util';
 import type { JWTPayload } from 'jose';
+import type { SigningKey } from './signing-keys.service.js';
 
 const signElsewhere = promisify(sign);
-
-/** A private key of this server, for {@link signToken}. */
-interface PrivateKey {
-  readonly kid: string;
-  readonly alg: string;
-  readonly privateKey: KeyObject;
-}
 
 /**
  * Signs a JWT as a compact JWS (RFC 7515, 3.1). A signature of jose is made by another thread, and on Node 26 to hand
@@ -18,7 +12,7 @@ interface PrivateKey {
  * @param typ of the header (RFC 7515, 4.1.9)
  */
 export async function signToken(
-  { kid, alg, privateKey }: PrivateKey,
+  { kid, alg, privateKey }: Pick<SigningKey, 'kid' | 'alg' | 'privateKey'>,
   typ: string,
   claims: JWTPayload,
 ): Promise<string> {

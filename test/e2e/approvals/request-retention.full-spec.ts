@@ -3,7 +3,6 @@ import { resolveSettings } from '../../../src/server/config/resolve-settings.js'
 import { dataSourceOptions } from '../../../src/server/storage/data-source.js';
 import { DatabaseService } from '../../../src/server/storage/database.service.js';
 import { ExpiredRowsRepository } from '../../../src/server/storage/repositories/expired-rows.repository.js';
-import { RequestRetentionRepository } from '../../../src/server/storage/repositories/approvals/request-retention.repository.js';
 import { ServerDataSource } from '../../../src/server/storage/server-data-source.js';
 import { call, logIn } from '../../helpers/client.js';
 import { startServer } from '../../fixtures/programs/server-fixture.js';
@@ -29,7 +28,6 @@ const source = new ServerDataSource({
 await source.initialize();
 source.open(true);
 const database = new DatabaseService(source);
-const retention = new RequestRetentionRepository(database);
 const expiredRows = new ExpiredRowsRepository(database);
 beforeEach(async () => {
   asker = new RequestCalls(server, (await logIn(server)).token);
@@ -50,7 +48,7 @@ describe('the retention of requests', () => {
   const rows = () => count('agent_request');
   /** The work of the jobs at that time. */
   const tick = async (at: number): Promise<number> => {
-    const { expired } = await retention.expireBatch(new Date(at));
+    const { expired } = await expiredRows.expireRequests(new Date(at));
     await expiredRows.deleteBatch(new Date(at));
     return expired;
   };

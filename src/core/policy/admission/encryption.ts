@@ -5,7 +5,7 @@ export type AccountEncryptionRules = Pick<
   'storagePolicy' | 'defaultAccountMode' | 'allowAccountOptOut'
 >;
 
-type ContentDecision =
+export type ContentDecision =
   | { readonly isAllowed: true }
   | {
       readonly isAllowed: false;

@@ -2,12 +2,9 @@ import { Inject, Injectable } from '@nestjs/common';
 import { resourceServersConfig } from '../../config/resource-servers/resource-servers.config.js';
 import type { ResourceServerSettings } from '../../config/resource-servers/resource-servers-file.js';
 import { MetricsService, RESOURCE_SERVER_REQUESTS } from '../../metrics/metrics.service.js';
-import {
-  EventStatisticsRepository,
-  type EventStreamState,
-} from '../../storage/repositories/oauth/event-statistics.repository.js';
+import { EventStatisticsRepository } from '../../storage/repositories/oauth/event-statistics.repository.js';
 import { SigningKeyRepository } from '../../storage/repositories/oauth/signing-key.repository.js';
-import type { AdminResourceServersDto, EventStreamStateDto } from './admin-resource-servers.dto.js';
+import type { AdminResourceServersDto } from './admin-resource-servers.dto.js';
 
 /** The backends with their rules, requests and streams, and the keys of their tokens. Shows no secret. */
 @Injectable()
@@ -46,14 +43,11 @@ export class AdminResourceServersService {
             reason,
             count,
           })),
-        streams: streams.filter(({ resourceServer }) => resourceServer === id).map(toDto),
+        streams: streams.flatMap(({ resourceServer, ...stream }) =>
+          resourceServer === id ? [stream] : [],
+        ),
       }),
     );
     return { resourceServers, keys };
   }
-}
-
-function toDto(stream: EventStreamState): EventStreamStateDto {
-  const { id, description, createdAt, polledAt, isPaused, waiting, oldestWaitingSeconds } = stream;
-  return { id, description, createdAt, polledAt, isPaused, waiting, oldestWaitingSeconds };
 }

@@ -3,6 +3,8 @@ import { Clock } from '../../../common/runtime/clock.js';
 import { DatabaseService, type SqlRunner } from '../database.service.js';
 
 const BATCH = 1000;
+/** Requests of one statement, which drops their content. */
+const REQUESTS = 500;
 
 const EXPIRING = [
   ['login_challenge', 'challenge'],
@@ -57,6 +59,14 @@ export async function deleteBatch(
   return deleted.length === BATCH;
 }
 
+const EXPIRE_REQUESTS = `
+  UPDATE "agent_request" SET "state" = 'expired', "form" = NULL, "content" = NULL,
+    "closed_at" = "expires_at"
+  WHERE "id" IN (
+    SELECT "id" FROM "agent_request" WHERE "state" = 'open' AND "expires_at" <= $1
+    ORDER BY "expires_at" LIMIT ${REQUESTS} FOR UPDATE SKIP LOCKED)
+  RETURNING 1`;
+
 @Injectable()
 export class ExpiredRowsRepository {
   constructor(private readonly database: DatabaseService) {}
@@ -69,5 +79,11 @@ export class ExpiredRowsRepository {
       isMore = (await deleteBatch(this.database, target, now)) || isMore;
     }
     return (await deleteBatch(this.database, OLD_LOGINS, now)) || isMore;
+  }
+
+  /** Ends at most one batch of requests whose time is over; says whether there may be more. */
+  async expireRequests(now: Date) {
+    const { length: expired } = await this.database.query(EXPIRE_REQUESTS, [now]);
+    return { expired, isMore: expired === REQUESTS };
   }
 }

@@ -6,7 +6,6 @@ import { AccountRepository } from './account.repository.js';
 import { AdministrationCountsRepository } from './administration-counts.repository.js';
 import { AgentRequestRepository } from './approvals/agent-request.repository.js';
 import { RequestAnswerRepository } from './approvals/request-answer.repository.js';
-import { RequestRetentionRepository } from './approvals/request-retention.repository.js';
 import { AuditRepository } from './audit.repository.js';
 import { DeviceAuthorizationRepository } from './device-authorization.repository.js';
 import { DirectoryLinkRepository } from './directory/directory-link.repository.js';
@@ -81,7 +80,6 @@ export const REPOSITORIES = [
   PushTokenRepository,
   ReceivedEventRepository,
   RequestAnswerRepository,
-  RequestRetentionRepository,
   ResourceJudgementRepository,
   ResourceSessionRepository,
   SecurityEventRepository,

@@ -8,7 +8,7 @@ import { nextUpdateSeq, requireLiveSession } from '../../account-row.js';
 import { batched } from '../../batched.js';
 import { DatabaseService, type Transaction } from '../../database.service.js';
 import type { AgentRequestEntity } from '../../entities/agent-request.entity.js';
-import { inMilliseconds, type InMilliseconds } from '../../milliseconds.js';
+import { inMilliseconds, type InDates, type InMilliseconds } from '../../milliseconds.js';
 import { ContentAtRestService, type StoredContent } from '../../sealing/content-at-rest.service.js';
 import { AccountSettingsRepository } from '../account-settings.repository.js';
 
@@ -26,10 +26,13 @@ const READ_AT_ONCE = 200;
 
 export type RequestState = AgentRequestEntity['state'];
 
-/** Times are Unix milliseconds. */
-export type AgentRequest = InMilliseconds<
-  Pick<AgentRequestEntity, 'state' | 'createdAt' | 'expiresAt' | 'closedAt' | 'sessionId'>
+type RequestRow = Pick<
+  AgentRequestEntity,
+  'state' | 'sessionId' | 'createdAt' | 'expiresAt' | 'closedAt'
 > & { readonly id: string };
+
+/** Times are Unix milliseconds. */
+export type AgentRequest = InMilliseconds<RequestRow>;
 
 export interface AgentRequestSummary extends Pick<
   AgentRequest,
@@ -82,8 +85,10 @@ export type AddedRequest =
 const STATE = (now: string): string =>
   `CASE WHEN "state" = 'open' AND "expires_at" <= ${now} THEN 'expired' ELSE "state" END AS "state"`;
 
-const COLUMNS = `"request_id" AS "id", "session_id" AS "sessionId", "created_at" AS "createdAt",
-  "expires_at" AS "expiresAt", "closed_at" AS "closedAt"`;
+const SUMMARY = `"request_id" AS "id", "session_id" AS "sessionId", "created_at" AS "createdAt",
+  "expires_at" AS "expiresAt"`;
+
+const COLUMNS = `${SUMMARY}, "closed_at" AS "closedAt"`;
 
 const ADD = `
   WITH "open_request" AS (
@@ -121,7 +126,7 @@ const ANSWERS = `COALESCE((
   AS "answers"`;
 
 const LIST = `
-  SELECT ${COLUMNS}, (SELECT count(*)::int FROM "request_answer"
+  SELECT ${SUMMARY}, (SELECT count(*)::int FROM "request_answer"
     WHERE "request" = "agent_request"."id" AND "rejected_at" IS NULL) AS "answers"
   FROM "agent_request" WHERE "account_id" = $1 AND "state" = 'open' AND "expires_at" > $2
   ORDER BY "created_at", "request_id"`;
@@ -208,12 +213,9 @@ export class AgentRequestRepository {
 
   /** Returns the open requests of an account, oldest first. */
   async list(accountId: string, now: number): Promise<AgentRequestSummary[]> {
-    type Row = Omit<RequestRow, 'state'> & { readonly answers: number };
+    type Row = InDates<AgentRequestSummary, 'createdAt' | 'expiresAt'>;
     const rows = await this.database.query<Row>(LIST, [accountId, new Date(now)]);
-    return rows.map((row) => {
-      const { id, createdAt, expiresAt, sessionId, answers } = inMilliseconds(row);
-      return { id, createdAt, expiresAt, sessionId, answers };
-    });
+    return rows.map(inMilliseconds);
   }
 
   /** Reads one request; simultaneous calls share a statement. null = the account has none. */
@@ -258,11 +260,6 @@ export class AgentRequestRepository {
     return keys.map((key) => found.get(keyText(key)) ?? null);
   }
 }
-
-type RequestRow = Pick<
-  AgentRequestEntity,
-  'state' | 'sessionId' | 'createdAt' | 'expiresAt' | 'closedAt'
-> & { readonly id: string };
 
 async function findKnown(tx: Transaction, accountId: string, id: string, now: number) {
   const [row] = await tx.query<RequestRow & Pick<AgentRequestEntity, 'contentHash'>>(FIND_KNOWN, [

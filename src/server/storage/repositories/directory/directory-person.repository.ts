@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { QueryFailedError } from 'typeorm';
 import { lowerAscii } from '../../../../common/lower-ascii.js';
+import { isUuid } from '../../../../common/uuid.js';
 import { Random } from '../../../../common/runtime/random.js';
 import type { DirectoryRules } from '../../../../core/policy/eligibility/provider-rules.js';
 import { Parameters, readPage } from '../../bounded-page.js';
@@ -60,8 +61,6 @@ const COLUMNS = `"id", "provider", "external_id" AS "externalId", "user_name" AS
   floor(extract(epoch FROM "created_at") * 1000)::float8 AS "createdAt",
   floor(extract(epoch FROM "changed_at") * 1000)::float8 AS "changedAt"`;
 
-const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
-
 /** Another person of the directory has the user name. The transaction cannot go on. */
 export class UserNameTakenError extends Error {
   override readonly name = 'UserNameTakenError';
@@ -94,7 +93,7 @@ export class DirectoryPersonRepository {
 
   /** Reads a person and locks the row, so that two changes of it happen one after the other. */
   async lock(tx: Transaction, provider: string, id: string): Promise<DirectoryPerson | null> {
-    if (!UUID.test(id)) {
+    if (!isUuid(id)) {
       return null;
     }
     const [person] = await tx.query<DirectoryPerson>(
@@ -177,13 +176,13 @@ export class DirectoryPersonRepository {
     offset: number,
     limit: number,
   ): Promise<PersonPage> {
-    const parameters: unknown[] = [provider];
-    const bind = (value: unknown): string => `$${parameters.push(value)}`;
-    const all = conditions.map((condition) => sqlOf(condition, bind));
-    const where = ['"provider" = $1', '"deleted_at" IS NULL', ...all].join(' AND ');
+    const parameters = new Parameters();
+    const ofProvider = `"provider" = ${parameters.bind(provider)}`;
+    const all = conditions.map((condition) => sqlOf(condition, parameters));
+    const where = [ofProvider, '"deleted_at" IS NULL', ...all].join(' AND ');
     const [counted] = await this.database.query<{ total: number }>(
       `SELECT count(*)::int AS "total" FROM "directory_person" WHERE ${where}`,
-      parameters,
+      parameters.values,
     );
     const total = counted?.total ?? 0;
     if (offset >= total || limit === 0) {
@@ -192,7 +191,7 @@ export class DirectoryPersonRepository {
     const people = await this.database.query<DirectoryPerson>(
       `SELECT ${COLUMNS} FROM "directory_person" WHERE ${where}
        ORDER BY "id" LIMIT ${Math.trunc(limit)} OFFSET ${Math.trunc(offset)}`,
-      parameters,
+      parameters.values,
     );
     return { total, people };
   }
@@ -295,30 +294,30 @@ function valuesOf({ externalId, userName, isActive, emails, displayName }: Perso
   return [externalId, userName, isActive, JSON.stringify(emails), addresses, displayName];
 }
 
-function sqlOf(condition: PersonCondition, bind: (value: unknown) => string): string {
+function sqlOf(condition: PersonCondition, parameters: Parameters): string {
   switch (condition.attribute) {
     case 'id':
-      return UUID.test(condition.value) ? `"id" = ${bind(condition.value)}::uuid` : 'false';
+      return isUuid(condition.value) ? `"id" = ${parameters.bind(condition.value)}::uuid` : 'false';
     case 'externalId':
-      return `"external_id" = ${bind(condition.value)}`;
+      return `"external_id" = ${parameters.bind(condition.value)}`;
     case 'userName':
-      return `lower("user_name" COLLATE "C") = ${bind(lowerAscii(condition.value))}`;
+      return `lower("user_name" COLLATE "C") = ${parameters.bind(lowerAscii(condition.value))}`;
     case 'email':
-      return emailSql(condition, bind);
+      return emailSql(condition, parameters);
   }
 }
 
 /** An element has to meet both parts; the array of addresses has the index. */
 function emailSql(
   { value, type }: Extract<PersonCondition, { attribute: 'email' }>,
-  bind: (value: unknown) => string,
+  parameters: Parameters,
 ): string {
-  const address = value === undefined ? null : bind(lowerAscii(value));
+  const address = value === undefined ? null : parameters.bind(lowerAscii(value));
   const parts = [
     ...(address === null ? [] : [`lower(("email" ->> 'value') COLLATE "C") = ${address}::text`]),
     ...(type === undefined
       ? []
-      : [`lower(("email" ->> 'type') COLLATE "C") = ${bind(lowerAscii(type))}::text`]),
+      : [`lower(("email" ->> 'type') COLLATE "C") = ${parameters.bind(lowerAscii(type))}::text`]),
   ];
   const element = `EXISTS (SELECT FROM jsonb_array_elements("emails") AS "email"
     WHERE ${parts.join(' AND ')})`;

@@ -19,11 +19,10 @@ interface NamedPerson {
   readonly name: string;
 }
 
-interface FoundPerson {
-  readonly id: string;
-  readonly externalId: string | null;
-  readonly userName: string;
-  readonly subject: string | null;
+interface FoundPerson extends Pick<
+  DirectoryPersonEntity,
+  'id' | 'externalId' | 'userName' | 'subject'
+> {
   readonly emails: readonly string[];
   readonly isDeleted: boolean;
 }
