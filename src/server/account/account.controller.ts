@@ -27,8 +27,8 @@ export class AccountController {
   @Delete()
   @NeedsFreshLogin()
   @Answers(SuccessDto)
-  async remove(@Caller() { accountId }: Access): Promise<SuccessDto> {
-    await this.accounts.remove(accountId);
+  async remove(@Caller() caller: Access): Promise<SuccessDto> {
+    await this.accounts.remove(caller);
     return { success: true };
   }
 }

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { AuditService } from '../audit/audit.service.js';
 import { IdentityEvents } from '../auth/identity.events.js';
 import { Clock } from '../../common/runtime/clock.js';
+import type { CallingSession } from '../storage/account-row.js';
 import {
   AccountRepository,
   type AccountProfile,
@@ -22,9 +23,10 @@ export class AccountService {
   }
 
   /** Deletes the account, then announces it to every replica. */
-  async remove(accountId: string): Promise<void> {
+  async remove(caller: CallingSession): Promise<void> {
+    const { accountId } = caller;
     const event = { kind: 'account-deleted', actor: 'user', accountId } as const;
-    const isRemoved = await this.accounts.remove(accountId, event, new Date(this.clock.now()));
+    const isRemoved = await this.accounts.remove(caller, event, new Date(this.clock.now()));
     this.events.announceAccessChange({ accountId, closes: 'token-revoked' });
     if (isRemoved) {
       this.audit.log(event);

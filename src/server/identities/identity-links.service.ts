@@ -4,6 +4,7 @@ import { Clock } from '../../common/runtime/clock.js';
 import { AppError } from '../../common/errors.js';
 import type { AuditEvent } from '../../core/policy/audit-event.js';
 import { judgeLink } from '../../core/policy/eligibility/identity-link.js';
+import { holdCaller, type CallingSession } from '../storage/account-row.js';
 import { DatabaseService, type Transaction } from '../storage/database.service.js';
 import {
   IdentityRepository,
@@ -48,15 +49,18 @@ export class IdentityLinksService {
 
   /**
    * Links a certificate that the caller has judged. `prove` runs in the transaction of the link.
-   * @throws AppError `not-eligible`, `provider-already-linked`, `unavailable`
+   * @throws AppError `not-eligible`, `provider-already-linked`, `token-revoked`, `unavailable`
    */
   async linkCertificate(
-    accountId: string,
+    caller: CallingSession,
     prove: (tx: Transaction) => Promise<IdentityProof>,
   ): Promise<void> {
+    const { accountId } = caller;
     const change = await this.database.transaction(async (tx) => {
       const proven = this.proofs.toProvenIdentity(await prove(tx), null);
-      return this.linkProven(tx, accountId, proven);
+      const linked = await this.linkProven(tx, accountId, proven);
+      await holdCaller(tx, caller);
+      return linked;
     });
     this.announce(accountId, change);
   }
@@ -120,15 +124,16 @@ export class IdentityLinksService {
   }
 
   /** Ends live connections on every replica where the provider is required. */
-  async unlink(accountId: string, provider: string): Promise<void> {
-    const wasLinked = await this.remove(accountId, provider);
+  async unlink(caller: CallingSession, provider: string): Promise<void> {
+    const wasLinked = await this.remove(caller, provider);
     if (!wasLinked) {
       this.proofs.authorityOf(provider);
     }
   }
 
-  /** @returns true if it was linked */
-  async remove(accountId: string, provider: string): Promise<boolean> {
+  /** @returns true if it was linked. @throws AppError `token-revoked` when the session has ended */
+  async remove(caller: CallingSession, provider: string): Promise<boolean> {
+    const { accountId } = caller;
     const now = new Date(this.clock.now());
     const effect = await this.database.transaction(async (tx) => {
       const { keyMode, providers } = await this.identities.lockOf(tx, accountId);
@@ -140,6 +145,7 @@ export class IdentityLinksService {
       if (change === null) {
         return null;
       }
+      await holdCaller(tx, caller);
       // Nothing else authenticated them, and no signal or check about the identity finds them any more.
       const ended = isKeyless
         ? await endLoginsBy(tx, accountId, provider, now)

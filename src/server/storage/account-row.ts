@@ -50,6 +50,12 @@ export async function holdAccounts(tx: Transaction, accountIds: readonly string[
   );
 }
 
+/** The session of a caller. */
+export interface CallingSession {
+  readonly accountId: string;
+  readonly sessionId: string;
+}
+
 const IS_LIVE = `
   SELECT FROM "session" JOIN "account" ON "account"."id" = "session"."account_id"
     AND "account"."token_epoch" = "session"."token_epoch"
@@ -69,6 +75,20 @@ export async function requireLiveSession(
   if ((await tx.query(IS_LIVE, [accountId, sessionId])).length === 0) {
     throw new AppError('token-revoked');
   }
+}
+
+/**
+ * Holds the account of a caller whose session still goes on: facts in memory may be some seconds old, and the request
+ * may have waited. Call it first, or after {@link lockIdentity}.
+ *
+ * @throws AppError `token-revoked` when the session has ended
+ */
+export async function holdCaller(
+  tx: Transaction,
+  { accountId, sessionId }: CallingSession,
+): Promise<void> {
+  await holdAccounts(tx, [accountId]);
+  await requireLiveSession(tx, accountId, sessionId);
 }
 
 /**

@@ -158,7 +158,8 @@ const PAIRS: [
   outcomes: unknown[],
 ][] = [
   ['a deactivation by the directory', 'a login with another name', OF_ACCOUNT, [200, 403]],
-  ['a deactivation by the directory', 'the deletion of the account', OF_ACCOUNT, [200, 200]],
+  // The deactivation ends the session that asked for the deletion.
+  ['a deactivation by the directory', 'the deletion of the account', OF_ACCOUNT, [200, 401]],
   ['the enabling by an administrator', 'an activation by the directory', OF_ACCOUNT, [200, 200]],
   [
     'the deletion of the account',

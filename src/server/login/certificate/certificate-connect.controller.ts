@@ -68,14 +68,14 @@ export class CertificateConnectController {
     'unavailable',
   )
   async connect(
-    @Caller() { accountId }: Access,
+    @Caller() caller: Access,
     @Body() { code, proof }: ConnectCertificateDto,
     @Req() { raw, ip }: FastifyRequest,
   ): Promise<SuccessDto> {
     // class-validator treats null as absent.
     await (typeof code === 'string'
-      ? this.connections.claim(accountId, code, proof ?? null, ip)
-      : this.connections.connect(accountId, raw));
+      ? this.connections.claim(caller, code, proof ?? null, ip)
+      : this.connections.connect(caller, raw));
     return { success: true };
   }
 
@@ -87,8 +87,8 @@ export class CertificateConnectController {
   @NeedsFreshLogin()
   @Answers(SuccessDto)
   @Refuses('last-identity')
-  async disconnect(@Caller() { accountId }: Access): Promise<SuccessDto> {
-    await this.connections.disconnect(accountId);
+  async disconnect(@Caller() caller: Access): Promise<SuccessDto> {
+    await this.connections.disconnect(caller);
     return { success: true };
   }
 }

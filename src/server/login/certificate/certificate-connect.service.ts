@@ -4,6 +4,7 @@ import { AdmissionService } from '../../auth/admission.service.js';
 import { AppError, orRefuse } from '../../../common/errors.js';
 import { IdentityLinksService } from '../../identities/identity-links.service.js';
 import { CERTIFICATES } from '../../../core/policy/admission/admission.js';
+import type { CallingSession } from '../../storage/account-row.js';
 import type { Transaction } from '../../storage/database.service.js';
 import { AccountRepository } from '../../storage/repositories/account.repository.js';
 import { ExternalFlowRepository } from '../../storage/repositories/one-time.repository.js';
@@ -69,26 +70,27 @@ export class CertificateConnectService {
     }
   }
 
-  async connect(accountId: string, request: IncomingMessage): Promise<void> {
-    await this.requireOffered(accountId);
+  async connect(caller: CallingSession, request: IncomingMessage): Promise<void> {
+    await this.requireOffered(caller.accountId);
     const proven = await this.certificates.of(request);
-    await this.link(accountId, () => Promise.resolve(proven));
+    await this.link(caller, () => Promise.resolve(proven));
     await this.certificates.confirm(proven);
   }
 
   /** A refusal does not use up the code. */
   async claim(
-    accountId: string,
+    caller: CallingSession,
     code: string,
     proof: string | null,
     address: string,
   ): Promise<void> {
+    const { accountId } = caller;
     await this.requireOffered(accountId);
     const claim = await this.flows.read<ConnectClaim>('mtls-connect', code);
     const { subject, login, record } = claimOf(claim, accountId, proof);
     // It may have been revoked since the browser showed it. No transaction waits for the sources.
     const proven = await this.certificates.verify({ subject, login, record }, address);
-    await this.link(accountId, async (tx) => {
+    await this.link(caller, async (tx) => {
       const taken = await this.flows.take<ConnectClaim>('mtls-connect', code, tx);
       claimOf(taken, accountId, proof);
       return proven;
@@ -96,15 +98,15 @@ export class CertificateConnectService {
     await this.certificates.confirm(proven);
   }
 
-  async disconnect(accountId: string): Promise<void> {
-    await this.links.remove(accountId, CERTIFICATES);
+  async disconnect(caller: CallingSession): Promise<void> {
+    await this.links.remove(caller, CERTIFICATES);
   }
 
   private async link(
-    accountId: string,
+    caller: CallingSession,
     take: (tx: Transaction) => Promise<ProvenCertificate>,
   ): Promise<void> {
-    await this.links.linkCertificate(accountId, async (tx) => {
+    await this.links.linkCertificate(caller, async (tx) => {
       const { login, record: certificate, subject, checkedAt } = answered(await take(tx));
       const facts = { login, email: null, emailVerified: false, groups: null, memberships: {} };
       const proof = { provider: CERTIFICATES, subject, facts, credentials: null, checkedAt };

@@ -53,11 +53,11 @@ export class ConnectController {
     'unsupported-provider',
   )
   async finalize(
-    @Caller() { accountId }: Access,
+    @Caller() caller: Access,
     @Param('provider') provider: string,
     @Body() { pending }: ConnectFinalizeDto,
   ): Promise<SuccessDto> {
-    await this.logins.connect(accountId, provider, pending);
+    await this.logins.connect(caller, provider, pending);
     return { success: true };
   }
 
@@ -69,11 +69,8 @@ export class ConnectController {
   @NeedsFreshLogin()
   @Answers(SuccessDto)
   @Refuses('last-identity', 'unsupported-provider')
-  async unlink(
-    @Caller() { accountId }: Access,
-    @Param('provider') provider: string,
-  ): Promise<SuccessDto> {
-    await this.links.unlink(accountId, provider);
+  async unlink(@Caller() caller: Access, @Param('provider') provider: string): Promise<SuccessDto> {
+    await this.links.unlink(caller, provider);
     return { success: true };
   }
 }

@@ -6,6 +6,7 @@ import { KeyedSignupService } from '../device-key/keyed-signup.service.js';
 import type { LoginOrigin } from '../../auth/sessions/login-origin.js';
 import { SessionIssuerService, type Login } from '../../auth/sessions/session-issuer.service.js';
 import { IdentityLinksService } from '../../identities/identity-links.service.js';
+import { holdCaller, type CallingSession } from '../../storage/account-row.js';
 import { checkFlowOwner, PendingLoginsService } from './pending-logins.service.js';
 import type { FinalizeDto } from './provider-login.dto.js';
 
@@ -49,12 +50,16 @@ export class ProviderLoginService {
     return this.issuer.answer(account, session, created);
   }
 
-  async connect(accountId: string, provider: string, pending: string): Promise<void> {
-    const change = await this.pendings.use(provider, pending, (tx, contents) => {
+  /** @throws AppError `token-revoked` when the session has ended */
+  async connect(caller: CallingSession, provider: string, pending: string): Promise<void> {
+    const { accountId } = caller;
+    const change = await this.pendings.use(provider, pending, async (tx, contents) => {
       if (contents.holder.accountId !== accountId) {
         throw new AppError('invalid-pending');
       }
-      return this.links.link(tx, accountId, contents);
+      const linked = await this.links.link(tx, accountId, contents);
+      await holdCaller(tx, caller);
+      return linked;
     });
     this.links.announce(accountId, change);
   }

@@ -12,7 +12,7 @@ import type { AccountMode } from '../../../core/policy/operator-policy.js';
 import { DatabaseService, type Transaction } from '../database.service.js';
 import { AccountEntity } from '../entities/account.entity.js';
 import { IdentityEntity } from '../entities/identity.entity.js';
-import { accountRow, lockIdentitiesOf } from '../account-row.js';
+import { accountRow, holdCaller, lockIdentitiesOf, type CallingSession } from '../account-row.js';
 import { signalsOfAccounts, type IdentitySignals } from './directory/identity-signal.repository.js';
 import { insertAuditEvents } from './audit.repository.js';
 import {
@@ -98,10 +98,14 @@ export class AccountRepository {
     };
   }
 
-  /** Deletes the account and its rows. Its audit events stay. @returns false without one */
-  remove(accountId: string, event: AuditEvent, now: Date): Promise<boolean> {
+  /**
+   * Deletes the account of the caller and its rows. Its audit events stay.
+   * @returns false without one
+   * @throws AppError `token-revoked` when the session has ended
+   */
+  remove(caller: CallingSession, event: AuditEvent, now: Date): Promise<boolean> {
     return this.database.transaction(async (tx) => {
-      const isRemoved = await removeAccount(tx, accountId, now);
+      const isRemoved = await removeAccount(tx, caller.accountId, now, caller);
       if (isRemoved) {
         await insertAuditEvents(tx, [event], now);
       }
@@ -112,15 +116,20 @@ export class AccountRepository {
 
 /**
  * Earlier logins that are not finished end: they would make another account, without what is known of this one.
+ * @param caller whose session must still go on; null = an administrator
  * @returns false when it did not exist
  */
 export async function removeAccount(
   tx: Transaction,
   accountId: string,
   now: Date,
+  caller: CallingSession | null = null,
 ): Promise<boolean> {
   for (const { provider, subject } of await lockIdentitiesOf(tx, accountId)) {
     await keepSignOut(tx, provider, waitingFor('refusal', [{ subject }]), now, now);
+  }
+  if (caller !== null) {
+    await holdCaller(tx, caller);
   }
   const { affected } = await tx.manager.delete(AccountEntity, { id: accountId });
   return affected === 1;

@@ -6,7 +6,10 @@ import { chained, issuing, startDirect } from '../../../fixtures/tls-listener-fi
 const fixture = await OffboardingFixture.open();
 const { server, post, logIn } = await startDirect(
   {},
-  { store: fixture.store, env: { ...fixture.env, ...KEYLESS } },
+  {
+    store: fixture.store,
+    env: { ...fixture.env, ...KEYLESS, AUTH_ACCESS_CACHE_SECONDS: '60' },
+  },
 );
 afterAll(async () => {
   await server.stop();
@@ -58,4 +61,22 @@ it('admits no login that begins while the certificate is unlinked', async () => 
   } finally {
     unlinking.release();
   }
+});
+
+it('links and unlinks none for a session that ended, which this replica has in memory', async () => {
+  const show = async (token: string): Promise<unknown> => {
+    const own = issuing.issue({ names: [`email:${randomUUID().slice(0, 8)}@corp.example`] });
+    const headers = { authorization: `Bearer ${token}` };
+    return (await post({ ...chained(own), agent: false, headers }, CONNECT)).body;
+  };
+  const [{ person }, other] = [await personWithCertificate(), await fixture.keylessLogin(server)];
+  for (const { accountId, token } of [person, other]) {
+    expect((await call(server, 'GET', '/v1/push-tokens', { token })).status).toBe(200);
+    // Another replica ends it, whose message is lost.
+    const end = 'UPDATE account SET token_epoch = token_epoch + 1 WHERE id = $1';
+    await fixture.sql.query(end, [accountId]);
+  }
+  const unlinked = await call(server, 'DELETE', CONNECT, { token: person.token });
+  const refused = { code: 'token-revoked' };
+  expect([unlinked.body, await show(other.token)]).toMatchObject([refused, refused]);
 });
