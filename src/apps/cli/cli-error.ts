@@ -53,6 +53,10 @@ export function usageError(message: string, hint?: string): CliError {
   return new CliError(message, { exitCode: EXIT.usage, code: 'usage', hint });
 }
 
-export function refusedError(message: string, code: string, hint?: string): CliError {
-  return new CliError(message, { exitCode: EXIT.refused, code, hint });
-}
+const errorWith = (exitCode: number) => (message: string, code: string, hint?: string) =>
+  new CliError(message, { exitCode, code, hint });
+
+export const refusedError = errorWith(EXIT.refused);
+export const notLoggedInError = errorWith(EXIT.notLoggedIn);
+export const unreachableError = errorWith(EXIT.unreachable);
+export const configurationError = errorWith(EXIT.configuration);

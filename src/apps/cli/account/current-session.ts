@@ -1,7 +1,7 @@
 import { GatehouseClient } from '../../../packages/client/api/api-client.js';
 import { parseServerUrl, shownAddress } from '../../../packages/client/api/server-url.js';
 import type { CliContext } from '../command.js';
-import { CliError, EXIT, usageError } from '../cli-error.js';
+import { notLoggedInError, usageError } from '../cli-error.js';
 import { serverFetch } from '../server-fetch.js';
 import { ServerStore, type StoredSession } from './server-store.js';
 import { thisComputer } from './this-computer.js';
@@ -92,11 +92,11 @@ async function sessionOf({
 async function storedSession(store: ServerStore, server: string | null): Promise<CurrentSession> {
   const session = server === null ? null : await store.session(server);
   if (session === null) {
-    throw new CliError(server === null ? 'Not signed in.' : `Not signed in to ${server}.`, {
-      exitCode: EXIT.notLoggedIn,
-      code: 'not-logged-in',
-      hint: await waysIn(store, server),
-    });
+    throw notLoggedInError(
+      server === null ? 'Not signed in.' : `Not signed in to ${server}.`,
+      'not-logged-in',
+      await waysIn(store, server),
+    );
   }
   const client = clientOf(session.server, session.token);
   return { session, store, client, isFromEnvironment: false };

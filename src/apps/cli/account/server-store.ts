@@ -10,7 +10,7 @@ import type { DeviceKey, DeviceKeyJwk } from '../../../packages/client/crypto/de
 import { parseServerUrl } from '../../../packages/client/api/server-url.js';
 import { parseJson } from '../../../common/parse-json.js';
 import { isRecord } from '../../../core/protocol/is-record.js';
-import { CliError, EXIT, refusedError } from '../cli-error.js';
+import { type CliError, configurationError, notLoggedInError, refusedError } from '../cli-error.js';
 import {
   createPrivateFile,
   makePrivateDirectory,
@@ -166,11 +166,11 @@ export class ServerStore {
   async requireDeviceKey(server: string): Promise<DeviceKey> {
     const stored = await this.deviceKey(server);
     if (stored === null) {
-      throw new CliError(`This computer has no device key for ${server}.`, {
-        exitCode: EXIT.notLoggedIn,
-        code: 'no-device-key',
-        hint: `For a new account: gatehouse signup --server ${server}\n  For an account that you have: gatehouse key restore --server ${server}`,
-      });
+      throw notLoggedInError(
+        `This computer has no device key for ${server}.`,
+        'no-device-key',
+        `For a new account: gatehouse signup --server ${server}\n  For an account that you have: gatehouse key restore --server ${server}`,
+      );
     }
     return this.openKey(server, stored);
   }
@@ -311,8 +311,7 @@ function isDeviceKey(
 }
 
 function damaged(path: string, hint: string): CliError {
-  const facts = { exitCode: EXIT.configuration, code: 'damaged-file', hint };
-  return new CliError(`${path} is damaged.`, facts);
+  return configurationError(`${path} is damaged.`, 'damaged-file', hint);
 }
 
 function toText(value: object): string {

@@ -8,7 +8,7 @@ import { PRIVATE_HOSTS_VARIABLE, privateHostsIn } from '../../../packages/notify
 import { LazySenders, pushServiceOptions } from '../spool/lazy-senders.js';
 import { deliver } from '../../../packages/notify/notify.js';
 import type { CliContext } from '../command.js';
-import { CliError, EXIT } from '../cli-error.js';
+import { configurationError } from '../cli-error.js';
 import { AnswerDirectives, DeliveryEngine } from './delivery-engine.js';
 import { lineOfDelivery, lineOfOutcome, type LineResult } from './report.js';
 import { receiversFile, SpoolAccounts, unreadable, type SenderOptions } from './spool-accounts.js';
@@ -46,7 +46,7 @@ export async function readPermittedHosts(
     return (url) => guard.refuses(new URL(url).hostname);
   } catch (error) {
     const message = `${PRIVATE_HOSTS_VARIABLE}: ${error instanceof Error ? error.message : ''}`;
-    throw new CliError(message, { exitCode: EXIT.configuration, code: 'configuration' });
+    throw configurationError(message, 'configuration');
   }
 }
 

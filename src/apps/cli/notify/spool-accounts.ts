@@ -33,7 +33,7 @@ import { RECEIVERS_SETTING } from '../../../packages/client/settings/receivers.j
 import { requireSessionAt, type CurrentSession } from '../account/current-session.js';
 import { settingsAccess } from '../account/settings-access.js';
 import type { CliContext, OptionsOf } from '../command.js';
-import { CliError, EXIT } from '../cli-error.js';
+import { CliError, notLoggedInError } from '../cli-error.js';
 import type { DENY_PRIVATE, SERVER, SETTINGS_FILE } from '../options.js';
 import { formatMinute } from '../output.js';
 import {
@@ -134,10 +134,7 @@ export class SpoolAccounts {
     const { server, accountId } = name;
     const current = opened ?? (await requireSessionAt(this.context, server, accountId));
     if (current.session.accountId !== accountId) {
-      throw new CliError(`Signed in to ${server} with another account.`, {
-        exitCode: EXIT.notLoggedIn,
-        code: 'not-logged-in',
-      });
+      throw notLoggedInError(`Signed in to ${server} with another account.`, 'not-logged-in');
     }
     try {
       const [document, tokens] = await Promise.all([

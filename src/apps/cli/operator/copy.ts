@@ -21,7 +21,7 @@ import { openSealedValues } from '../../../server/storage/sealing/opened-values.
 import { SealedBoxService } from '../../../server/storage/sealing/sealed-box.service.js';
 import type { ServerDataSource } from '../../../server/storage/server-data-source.js';
 import type { CliContext } from '../command.js';
-import { CliError, EXIT, refusedError } from '../cli-error.js';
+import { configurationError, refusedError, unreachableError } from '../cli-error.js';
 import { mapErrors, requireDatabase, withDataSource } from './database.js';
 
 type Context = CliContext<{ readonly fromDataDir?: string }>;
@@ -43,10 +43,10 @@ export async function run(context: Context): Promise<void> {
   const { storage } = settings;
   const { databaseUrl: url, caBundle, masterSecret, masterSecretsPrevious } = storage;
   if (url === null || masterSecret === null) {
-    throw new CliError('This command needs DATABASE_URL: the database to copy to.', {
-      exitCode: EXIT.configuration,
-      code: 'no-database',
-    });
+    throw configurationError(
+      'This command needs DATABASE_URL: the database to copy to.',
+      'no-database',
+    );
   }
   const box = new SealedBoxService(
     new MasterKeys(masterSecret, masterSecretsPrevious),
@@ -113,11 +113,11 @@ function settingsOf({ environment }: Context, dataDir: string) {
     (name) => (environment[name] ?? '') !== '',
   );
   if (!isGiven && !existsSync(file)) {
-    throw new CliError(`There is no ${file}, and SERVICE_MASTER_SECRET is not set.`, {
-      exitCode: EXIT.configuration,
-      code: 'master-secret-missing',
-      hint: 'Set it as the server had it: a new secret opens nothing that is sealed.',
-    });
+    throw configurationError(
+      `There is no ${file}, and SERVICE_MASTER_SECRET is not set.`,
+      'master-secret-missing',
+      'Set it as the server had it: a new secret opens nothing that is sealed.',
+    );
   }
   const ownSecretFile = isGiven ? null : file;
   const secret = ownSecretFile !== null && { SERVICE_MASTER_SECRET_FILE: ownSecretFile };
@@ -130,17 +130,16 @@ async function requireThisSchema(
   name: string,
   hint: string,
 ): Promise<void> {
-  const facts = { exitCode: EXIT.unreachable };
   const pending = await pendingMigrations(source);
   if (pending.length > 0) {
     const message = `The schema of the ${name} lacks ${pending.length} migration(s).`;
-    throw new CliError(message, { ...facts, code: 'schema-behind', hint });
+    throw unreachableError(message, 'schema-behind', hint);
   }
   const later = await laterMigrations(source);
   if (later.length > 0) {
     const message = `A later version migrated the ${name}: ${later.join(', ')}.`;
     const newer = 'Use that version of gatehouse for the copy.';
-    throw new CliError(message, { ...facts, code: 'schema-ahead', hint: newer });
+    throw unreachableError(message, 'schema-ahead', newer);
   }
 }
 
@@ -197,11 +196,11 @@ async function translated<Result>(work: Promise<Result>): Promise<Result> {
     }
     const cause: unknown = error instanceof AppError ? error.cause : null;
     if (cause instanceof Error && 'code' in cause && cause.code === LOCK_NOT_AVAILABLE) {
-      throw new CliError('Another program uses the tables of the database of DATABASE_URL.', {
-        exitCode: EXIT.unreachable,
-        code: 'target-in-use',
-        hint: 'Stop the servers on it. After a copy that was killed, try again in a minute.',
-      });
+      throw unreachableError(
+        'Another program uses the tables of the database of DATABASE_URL.',
+        'target-in-use',
+        'Stop the servers on it. After a copy that was killed, try again in a minute.',
+      );
     }
     throw error;
   }

@@ -27,7 +27,7 @@ import { SealedBoxService } from '../../../server/storage/sealing/sealed-box.ser
 import { ServerDataSource } from '../../../server/storage/server-data-source.js';
 import { failureMessage } from '../../../server/storage/storage-errors.js';
 import type { CliContext } from '../command.js';
-import { CliError, EXIT } from '../cli-error.js';
+import { CliError, configurationError, unreachableError } from '../cli-error.js';
 
 export interface OperatorDatabase extends OperatorStorage {
   readonly settings: Settings;
@@ -42,11 +42,7 @@ export async function withDatabase<Result>(
   const { settings } = resolveSettings(environment);
   const { databaseUrl: url, caBundle } = settings.storage;
   if (url === null) {
-    throw new CliError('This command needs DATABASE_URL.', {
-      exitCode: EXIT.configuration,
-      code: 'no-database',
-      hint,
-    });
+    throw configurationError('This command needs DATABASE_URL.', 'no-database', hint);
   }
   return withCurrentSchema({ url, caBundle }, settings, (storage) =>
     work({ settings, ...storage }),
@@ -124,11 +120,11 @@ function withCurrentSchema<Result>(
   return withDataSource(address, settings, async (source) => {
     const pending = await pendingMigrations(source);
     if (pending.length > 0) {
-      throw new CliError(`The database lacks ${pending.length} migration(s).`, {
-        exitCode: EXIT.unreachable,
-        code: 'schema-behind',
-        hint: 'Run: gatehouse migrate (an embedded database: start the server once).',
-      });
+      throw unreachableError(
+        `The database lacks ${pending.length} migration(s).`,
+        'schema-behind',
+        'Run: gatehouse migrate (an embedded database: start the server once).',
+      );
     }
     return work(openOperatorStorage(source), source);
   });
@@ -140,19 +136,15 @@ export function requireDatabase(
   hint = 'Set DATABASE_URL, or SERVICE_DATA_DIR, as the server has them.',
 ): void {
   if (!holdsDatabase(dataDir)) {
-    throw new CliError(`There is no embedded database in ${dataDir}.`, {
-      exitCode: EXIT.configuration,
-      code: 'no-database',
-      hint,
-    });
+    throw configurationError(`There is no embedded database in ${dataDir}.`, 'no-database', hint);
   }
   const owner = foreignOwner(dataDir);
   if (owner !== null) {
-    throw new CliError(`The embedded database in ${dataDir} belongs to the user ${owner}.`, {
-      exitCode: EXIT.configuration,
-      code: 'wrong-user',
-      hint: 'Run this as that user: the server could not read the files that another one writes.',
-    });
+    throw configurationError(
+      `The embedded database in ${dataDir} belongs to the user ${owner}.`,
+      'wrong-user',
+      'Run this as that user: the server could not read the files that another one writes.',
+    );
   }
 }
 
@@ -175,11 +167,11 @@ export function databaseError(error: unknown): unknown {
   }
   const message = error instanceof Error && error.message !== '' ? failureMessage(error) : code;
   const isInUse = error instanceof DataDirectoryInUseError;
-  return new CliError(`The database cannot be used: ${message.replace(/\.$/, '')}.`, {
-    exitCode: EXIT.unreachable,
-    code: isInUse ? 'database-in-use' : 'database-unavailable',
-    hint: isInUse
+  return unreachableError(
+    `The database cannot be used: ${message.replace(/\.$/, '')}.`,
+    isInUse ? 'database-in-use' : 'database-unavailable',
+    isInUse
       ? 'One process at a time can use the embedded database: stop the server for this.'
       : 'Check DATABASE_URL, and that the database runs.',
-  });
+  );
 }

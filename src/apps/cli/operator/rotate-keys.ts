@@ -1,5 +1,5 @@
 import { BrokenSealError } from '../../../server/storage/sealing/sealed-box.service.js';
-import { CliError, EXIT } from '../cli-error.js';
+import { configurationError } from '../cli-error.js';
 import type { SealedDatabase } from './database.js';
 import { notifyServers, operatorName } from './database-administration.js';
 
@@ -30,11 +30,11 @@ export async function rotateKeys(
     return { made, signsFrom, servers: await notifyServers(settings, { areKeysRotated: true }) };
   } catch (error) {
     if (error instanceof BrokenSealError) {
-      throw new CliError('The master secret does not open the stored keys.', {
-        exitCode: EXIT.configuration,
-        code: 'wrong-secret',
-        hint: 'Set SERVICE_MASTER_SECRET and SERVICE_MASTER_SECRET_PREVIOUS as the servers have them.',
-      });
+      throw configurationError(
+        'The master secret does not open the stored keys.',
+        'wrong-secret',
+        'Set SERVICE_MASTER_SECRET and SERVICE_MASTER_SECRET_PREVIOUS as the servers have them.',
+      );
     }
     throw error;
   }

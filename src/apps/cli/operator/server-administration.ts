@@ -21,7 +21,7 @@ import {
 import type { NamedAuditEvent } from '../../../core/policy/audit-event.js';
 import type { AccountExplanation } from '../../../core/policy/findings/explain-account.js';
 import type { AdminAct } from '../../../server/storage/repositories/account-admin.repository.js';
-import { CliError, EXIT, usageError } from '../cli-error.js';
+import { notLoggedInError, usageError } from '../cli-error.js';
 import type { CliContext } from '../command.js';
 import { decodeInput, readInputFile, readSecretFile } from '../input.js';
 import { replacing } from '../replacing.js';
@@ -77,14 +77,12 @@ export async function throughServer(
   ).trim();
   if (token === '') {
     const hint = 'Set GATEHOUSE_ADMIN_TOKEN, or --admin-token-file.';
-    const facts = { exitCode: EXIT.notLoggedIn, code: 'no-token', hint };
-    throw new CliError('There is no token for the administration API.', facts);
+    throw notLoggedInError('There is no token for the administration API.', 'no-token', hint);
   }
   const api = new GatehouseAdmin({ serverUrl, token, fetch: serverFetch });
   const refused = replacing(TOKEN_CODES, ({ code }) => {
     const hint = "Compare the token to the server's ADMIN_TOKENS_FILE.";
-    const facts = { exitCode: EXIT.notLoggedIn, code, hint };
-    return new CliError('The server does not accept the token.', facts);
+    return notLoggedInError('The server does not accept the token.', code, hint);
   });
   await work(new ServerAdministration(api)).catch(refused);
 }

@@ -15,7 +15,7 @@ import {
 } from '../../../common/private-files.js';
 import { isRecord } from '../../../core/protocol/is-record.js';
 import type { ProgramCredentials } from '../../../packages/client/programs/program-routes.js';
-import { CliError, EXIT, usageError } from '../cli-error.js';
+import { type CliError, configurationError, usageError } from '../cli-error.js';
 import { withFileLock } from '../file-lock.js';
 
 /** The access of one program. It names its server, so that its user needs no login. */
@@ -101,5 +101,5 @@ function readFields(value: unknown): ProgramFile | null {
 }
 
 function unusable(message: string, hint: string): CliError {
-  return new CliError(message, { exitCode: EXIT.configuration, code: 'unusable-file', hint });
+  return configurationError(message, 'unusable-file', hint);
 }

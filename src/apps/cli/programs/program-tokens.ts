@@ -1,6 +1,6 @@
 import { GatehouseClient } from '../../../packages/client/api/api-client.js';
 import { requireSession, type CurrentSession } from '../account/current-session.js';
-import { CliError, EXIT, refusedError, usageError } from '../cli-error.js';
+import { notLoggedInError, refusedError, usageError } from '../cli-error.js';
 import type { CliContext } from '../command.js';
 import { durationMs } from '../options.js';
 import { formatMinute } from '../output.js';
@@ -98,8 +98,7 @@ async function refresh(file: ProgramFile, name: string) {
   const client = new GatehouseClient({ serverUrl, fetch: serverFetch });
   const ended = replacing(['invalid-grant'], ({ code }) => {
     const hint = `Sign in to ${serverUrl}, and add it again: gatehouse programs add ${name} --help`;
-    const facts = { exitCode: EXIT.notLoggedIn, code, hint };
-    return new CliError(`The access of ${name} has ended.`, facts);
+    return notLoggedInError(`The access of ${name} has ended.`, code, hint);
   });
   const token = client.programs.token({ clientId, refreshToken });
   return ofProgramServer(client, token).catch(ended);
@@ -109,11 +108,11 @@ async function refresh(file: ProgramFile, name: string) {
 async function requireFile(files: ProgramFiles, name: string): Promise<ProgramFile> {
   const file = await files.read(name);
   if (file === null) {
-    throw new CliError(`This computer has no program ${name}.`, {
-      exitCode: EXIT.notLoggedIn,
-      code: 'no-program',
-      hint: `Add it: gatehouse programs add ${name} --help`,
-    });
+    throw notLoggedInError(
+      `This computer has no program ${name}.`,
+      'no-program',
+      `Add it: gatehouse programs add ${name} --help`,
+    );
   }
   return file;
 }

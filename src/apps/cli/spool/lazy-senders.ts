@@ -4,7 +4,7 @@ import {
   PUSH_SERVICE_VARIABLES,
   pushServiceProblem,
 } from '../../../packages/notify/environment.js';
-import { CliError, EXIT } from '../cli-error.js';
+import { configurationError } from '../cli-error.js';
 
 /** @throws CliError (configuration) for a variable that no request can use */
 export function pushServiceOptions(environment: Readonly<Record<string, string | undefined>>) {
@@ -14,7 +14,7 @@ export function pushServiceOptions(environment: Readonly<Record<string, string |
   const problem = pushServiceProblem(options);
   if (problem !== null) {
     const message = `${PUSH_SERVICE_VARIABLES[problem.option]} ${problem.message}`;
-    throw new CliError(message, { exitCode: EXIT.configuration, code: 'configuration' });
+    throw configurationError(message, 'configuration');
   }
   return options;
 }
