@@ -93,10 +93,9 @@ interface HistoryProps {
 }
 
 function History({ id, events }: HistoryProps) {
-  const { detail } = texts;
-  const all = <a href={listAddress('audit', { accountId: id })}>{detail.allEvents}</a>;
+  const all = <a href={listAddress('audit', { accountId: id })}>{texts.detail.allEvents}</a>;
   return (
-    <Section id="history" title={detail.history} action={all}>
+    <Section id="history" title={texts.detail.history} action={all}>
       <EventTable events={events} withAccount={false} />
     </Section>
   );
@@ -110,7 +109,6 @@ function State({ account }: { readonly account: AdminAccount }) {
 function Details({ account }: { readonly account: AdminAccount }) {
   const { id, createdAt, disabledAt, keyMode, encryptionMode, lastSeenAt } = account;
   const { overview } = t;
-  const { detail } = texts;
   return (
     <Section id="details" title={overview.details}>
       <dl>
@@ -130,9 +128,9 @@ function Details({ account }: { readonly account: AdminAccount }) {
         <dt>{texts.accounts.lastSeen}</dt>
         <dd>{formatPast(lastSeenAt)}</dd>
         <dt>{overview.signIn}</dt>
-        <dd>{detail[keyMode]}</dd>
+        <dd>{texts.detail[keyMode]}</dd>
         <dt>{overview.content}</dt>
-        <dd>{detail[encryptionMode]}</dd>
+        <dd>{texts.detail[encryptionMode]}</dd>
       </dl>
     </Section>
   );
@@ -172,13 +170,12 @@ function Actions({ account: { id, state, identities }, ...result }: AccountProps
 /** The server's decision about the account and its reasons. */
 function Decision({ explain }: Pick<AdminAccount, 'explain'>) {
   const { decision, code, statements } = explain;
-  const { detail } = texts;
   const isAllowed = decision === 'allowed';
   return (
-    <section class={isAllowed ? 'decision' : 'decision refused'} aria-labelledby="decision">
+    <section class={`decision ${isAllowed ? 'good' : 'alarm'}`} aria-labelledby="decision">
       <h2 id="decision" class="titled">
         <Icon name={isAllowed ? 'check' : 'alert'} />
-        {code === null ? detail.allowed : detail.refused[code]}
+        {code === null ? texts.detail.allowed : texts.detail.refused[code]}
       </h2>
       <Statements statements={statements} />
     </section>
@@ -189,11 +186,10 @@ const TONES = { eligible: 'good', ineligible: 'alarm', unknown: '' } as const;
 
 function Identities({ account }: { readonly account: AdminAccount }) {
   const { identities, explain } = account;
-  const { detail } = texts;
   const providerName = useProviderName();
   return (
-    <Section id="identities" title={detail.identities}>
-      {identities.length === 0 && <p class="empty">{detail.noIdentity}</p>}
+    <Section id="identities" title={texts.detail.identities}>
+      {identities.length === 0 && <p class="empty">{texts.detail.noIdentity}</p>}
       <ul>
         {identities.map((identity) => (
           <li key={identity.provider}>
@@ -219,11 +215,10 @@ function Identities({ account }: { readonly account: AdminAccount }) {
 }
 
 function checksOf({ reason, checkedAt, nextCheckAt, failures }: AdminIdentity): string {
-  const { security } = t;
   return joinFacts(
     reason !== null && reasonName(reason),
-    checkedAt !== null && security.checked(formatPast(checkedAt)),
-    nextCheckAt !== null && security.nextCheck(formatUpcoming(nextCheckAt)),
+    checkedAt !== null && t.security.checked(formatPast(checkedAt)),
+    nextCheckAt !== null && t.security.nextCheck(formatUpcoming(nextCheckAt)),
     failures > 0 && texts.detail.failures(failures),
   );
 }
@@ -279,9 +274,8 @@ function Sessions({ account: { id, sessions }, ...result }: AccountProps) {
 }
 
 function factsOf({ address, createdAt, lastSeenAt }: AdminSession, method: string): string {
-  const { detail } = texts;
-  const signedIn = detail.signedIn(formatPast(createdAt));
-  return joinFacts(method, address, signedIn, detail.lastUsed(formatPast(lastSeenAt)));
+  const signedIn = texts.detail.signedIn(formatPast(createdAt));
+  return joinFacts(method, address, signedIn, texts.detail.lastUsed(formatPast(lastSeenAt)));
 }
 
 function iconOf({ client: { platform } }: AdminSession): IconName {
