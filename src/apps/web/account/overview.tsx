@@ -85,14 +85,13 @@ function Next({ account, session, waiting }: NextProps) {
 }
 
 function requestsTask([first, ...others]: readonly ListedRequest[]): readonly TaskProps[] {
-  const { overview } = t;
   return first === undefined
     ? []
     : [
         {
           icon: 'inbox',
-          title: overview.waiting(1 + others.length),
-          hint: overview.waitingHint,
+          title: t.overview.waiting(1 + others.length),
+          hint: t.overview.waitingHint,
           href: others.length === 0 ? requestHash(first.id) : '#requests',
         },
       ];

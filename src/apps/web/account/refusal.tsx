@@ -85,10 +85,9 @@ type Eligibility = AccountProfile['identities'][number]['eligibility'];
 
 function factsOf({ profile, features }: Account, refusal: GatehouseProblem) {
   const refused = refusedMessages;
-  const { security } = t;
   const { providers = {} } = features.capabilities.auth;
   const nameOf = (id: string) =>
-    providers[id]?.displayName ?? (id === CERTIFICATE ? security.certificate : id);
+    providers[id]?.displayName ?? (id === CERTIFICATE ? t.security.certificate : id);
   const { provider: id = '' } = refusal;
   const identity = profile.identities.find(({ provider }) => provider === id);
   const general = failureMessage(refusal, nameOf);

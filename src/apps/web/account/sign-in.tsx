@@ -271,11 +271,10 @@ function MethodList(props: MethodListProps) {
 
 /** Applies to every method, so each form shows it: briefly where a new key has to be read. */
 function StayChoice({ isBrief = false }: { readonly isBrief?: boolean }) {
-  const { signIn } = t;
   return (
     <Check
-      label={signIn.stay}
-      hint={isBrief ? undefined : signIn.stayHint}
+      label={t.signIn.stay}
+      hint={isBrief ? undefined : t.signIn.stayHint}
       defaultChecked={isStaying()}
       set={chooseStaying}
     />

@@ -19,13 +19,12 @@ interface SignInProps {
 /** A certificate needs no sign-in, because the browser has sent it already. */
 export function SignIn({ notice, showConsole }: SignInProps) {
   const provider = loginProvider();
-  const { signIn } = texts;
   return (
     <Gate>
       <section class="card" aria-labelledby="sign-in">
         <div class="lead">
-          <h1 id="sign-in">{signIn.title}</h1>
-          <p class="quiet">{signIn.lead}</p>
+          <h1 id="sign-in">{texts.signIn.title}</h1>
+          <p class="quiet">{texts.signIn.lead}</p>
         </div>
         <NoticeLine notice={notice} />
         {provider !== '' && (

@@ -118,7 +118,6 @@ interface ClaimedFieldsProps extends Pick<Requests, 'serverNow'> {
 
 /** The words of the agent after the fields that act, and the expiry. */
 function ClaimedFields({ found: { request, stored }, serverNow }: ClaimedFieldsProps) {
-  const { view } = requestMessages;
   const [, fields] = partsOf(request);
   useTick();
   return (
@@ -126,7 +125,7 @@ function ClaimedFields({ found: { request, stored }, serverNow }: ClaimedFieldsP
       {fields.map((field, index) => (
         <Field key={index} field={field} />
       ))}
-      <dt>{view.expires}</dt>
+      <dt>{requestMessages.view.expires}</dt>
       <dd>{formatRelative(stored.expiresAt, serverNow())}</dd>
     </dl>
   );

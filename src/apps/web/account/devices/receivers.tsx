@@ -15,7 +15,6 @@ import { Section } from '../../ui/section.js';
 
 export function Receivers({ account, own, session, endSession, notify, reload }: SectionProps) {
   const { notice, isBusy, run } = useNotedAction(endSession);
-  const { devices } = t;
   const client = clientFor(session.token);
   const act = (work: () => Promise<void>, outcome: 'renamed' | 'removed') =>
     run(async () => {
@@ -34,7 +33,7 @@ export function Receivers({ account, own, session, endSession, notify, reload }:
   const rename = ({ token }: SavedPushToken, name: string) =>
     client.savePushToken(token, undefined, { name });
   return (
-    <Section id="receivers" title={devices.receivers} lead={devices.receiversLead}>
+    <Section id="receivers" title={t.devices.receivers} lead={t.devices.receiversLead}>
       {account.devices.length === 0 && <NoReceivers />}
       <ul>
         {newestFirst(account.devices).map((device) => (

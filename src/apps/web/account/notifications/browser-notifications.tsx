@@ -86,7 +86,6 @@ function Registered({ isSent }: { readonly isSent: boolean }) {
 function PreviewsHere() {
   const { notice, isBusy, run } = useNotedAction();
   const [isOn, set] = useState(true);
-  const { browser } = notificationMessages;
   useEffect(() => {
     showsPreviewsHere().then(set, () => undefined);
   }, []);
@@ -94,8 +93,8 @@ function PreviewsHere() {
   return (
     <>
       <Switch
-        label={browser.previews}
-        hint={browser.previewsHint}
+        label={notificationMessages.browser.previews}
+        hint={notificationMessages.browser.previewsHint}
         isOn={isOn}
         isBusy={isBusy}
         set={change}

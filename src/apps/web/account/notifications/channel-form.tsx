@@ -29,7 +29,6 @@ interface ChannelFormProps extends Pick<AccountActions, 'endSession'> {
 export function ChannelForm({ channel, use, close, endSession }: ChannelFormProps) {
   const [refused, refuseAddress] = useState<Notice | null>(null);
   const { notice, isBusy, run } = useNotedAction(endSession);
-  const { webhooks } = notificationMessages;
   const submit = submitting((fields) => {
     refuseAddress(null);
     run(async () => {
@@ -51,7 +50,7 @@ export function ChannelForm({ channel, use, close, endSession }: ChannelFormProp
       <NoticeLine notice={notice} />
       <FormButtons
         close={close}
-        submit={channel === null ? webhooks.add : t.save}
+        submit={channel === null ? notificationMessages.webhooks.add : t.save}
         isDisabled={isBusy}
       />
     </form>

@@ -61,11 +61,10 @@ export function Webhooks({ preferences, settings, endSession }: PartProps) {
 }
 
 function NoWebhooks({ children }: { readonly children: ComponentChildren }) {
-  const { webhooks } = notificationMessages;
   return (
     <div class="empty">
-      <strong>{webhooks.none}</strong>
-      <p>{webhooks.noneHint}</p>
+      <strong>{notificationMessages.webhooks.none}</strong>
+      <p>{notificationMessages.webhooks.noneHint}</p>
       {children}
     </div>
   );
@@ -90,13 +89,12 @@ interface BrokenRowProps extends Omit<ChannelRowProps, 'channel'> {
 
 function BrokenRow({ channel, save, show, endSession }: BrokenRowProps) {
   const { isBusy, run } = useAction(show, endSession);
-  const { webhooks } = notificationMessages;
   const { id, detail } = channel;
   return (
     <li>
       <Tile name="alert" />
       <div>
-        <strong>{webhooks.broken}</strong>
+        <strong>{notificationMessages.webhooks.broken}</strong>
         <span class="quiet">{detail}</span>
       </div>
       {id !== null && (

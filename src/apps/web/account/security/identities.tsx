@@ -19,14 +19,13 @@ export function Identities(props: SectionProps) {
   const { notice, isBusy, run } = useNotedAction(props.endSession);
   const { account, session } = props;
   const { identities } = account.profile;
-  const { security } = t;
   const rowOf = (id: string) => ({ ...factsOf(account, id), isBusy });
   const unlinked = connectable(account);
   if (identities.length + unlinked.length === 0) {
     return null;
   }
   return (
-    <Section id="identities" title={security.identities} lead={security.identitiesLead}>
+    <Section id="identities" title={t.security.identities} lead={t.security.identitiesLead}>
       <ul>
         {identities.map((identity) => (
           <Linked
@@ -193,10 +192,9 @@ function Disconnect({ name, isRequired, isKeyless, isBusy, disconnect }: Disconn
 const BADGES = { eligible: 'good', ineligible: 'alarm', unknown: '' } as const;
 
 function Checks({ eligibility: { checkedAt, nextCheckAt } }: Pick<Identity, 'eligibility'>) {
-  const { security } = t;
   const facts = joinFacts(
-    checkedAt !== null && security.checked(formatPast(checkedAt)),
-    nextCheckAt !== null && security.nextCheck(formatUpcoming(nextCheckAt)),
+    checkedAt !== null && t.security.checked(formatPast(checkedAt)),
+    nextCheckAt !== null && t.security.nextCheck(formatUpcoming(nextCheckAt)),
   );
   return facts === '' ? null : (
     <span class="hint" title={formatDate(checkedAt ?? nextCheckAt ?? 0)}>

@@ -26,7 +26,6 @@ export function SecuritySection(props: SectionProps) {
   const { account, endings } = props;
   const { id, keyMode, encryptionMode } = account.profile;
   const [forgotten, setForgotten] = useState(0);
-  const { security } = t;
   return (
     <>
       <Identities {...props} />
@@ -38,8 +37,8 @@ export function SecuritySection(props: SectionProps) {
       )}
       <Section
         id="sign-out"
-        title={security.sessions}
-        lead={security.sessionsLead}
+        title={t.security.sessions}
+        lead={t.security.sessionsLead}
         action={<SignOutEverywhere endings={endings} />}
       />
       <DeleteAccount endings={endings} />
@@ -160,15 +159,14 @@ interface KeyPrintProps {
 }
 
 function KeyPrint({ secret, accountId, isShown, isAsked, show }: KeyPrintProps) {
-  const { security } = t;
   return isShown ? (
     <div class="field">
-      <label for="own-key">{security.keyView}</label>
+      <label for="own-key">{t.security.keyView}</label>
       <KeyView id="own-key" secret={secret} accountId={accountId} />
     </div>
   ) : (
     <div class="row">
-      <Button class={isAsked ? 'link' : ''} onClick={show} text={security.keyShow} />
+      <Button class={isAsked ? 'link' : ''} onClick={show} text={t.security.keyShow} />
     </div>
   );
 }

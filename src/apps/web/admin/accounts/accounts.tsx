@@ -142,10 +142,9 @@ function Found({ filter }: { readonly filter: Filter }) {
 }
 
 function totalOf(total: number): string {
-  const { accounts } = texts;
   return total > MAX_COUNTED
-    ? accounts.more(formatCount(MAX_COUNTED))
-    : accounts.count(formatCount(total), total);
+    ? texts.accounts.more(formatCount(MAX_COUNTED))
+    : texts.accounts.count(formatCount(total), total);
 }
 
 function Table({ rows }: { readonly rows: readonly ListedAccount[] }) {

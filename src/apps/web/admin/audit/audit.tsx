@@ -114,12 +114,11 @@ function Events({ filter }: { readonly filter: Filter }) {
     listAddress('audit', filter),
   );
   const { live } = pages;
-  const { audit } = texts;
   return (
     <section aria-labelledby="events">
       <div class="card-head">
         <div class="titled">
-          <h2 id="events">{audit.events}</h2>
+          <h2 id="events">{texts.audit.events}</h2>
           <Freshness live={live} />
         </div>
         <Download filter={filter} />

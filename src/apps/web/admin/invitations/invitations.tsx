@@ -126,11 +126,10 @@ interface RevokeProps extends ActionResult {
 
 function Revoke({ id, name, ...result }: RevokeProps) {
   const { client } = useSession();
-  const { invitations } = texts;
   return (
     <ActionButton
       textsOf={() => texts.invitations.revoke}
-      label={invitations.revokeNamed(name)}
+      label={texts.invitations.revokeNamed(name)}
       isDanger
       isSmall
       run={(reason) => client.revokeInvitation(id, reason)}
@@ -200,7 +199,6 @@ function CreateButton({ notify, receive }: CreateProps) {
 function Form({ receive, close }: Pick<CreateProps, 'receive'> & { readonly close: () => void }) {
   const { client, end } = useSession();
   const { notice, isBusy, run } = useNotedAction(end);
-  const { invitations } = texts;
   const submit = submitting((values) => {
     const note = textOf(values, 'note');
     run(async () => {
@@ -217,7 +215,7 @@ function Form({ receive, close }: Pick<CreateProps, 'receive'> & { readonly clos
     <form onSubmit={submit}>
       <Fields />
       <NoticeLine notice={notice} />
-      <FormButtons close={close} submit={invitations.submit} isDisabled={isBusy} />
+      <FormButtons close={close} submit={texts.invitations.submit} isDisabled={isBusy} />
     </form>
   );
 }

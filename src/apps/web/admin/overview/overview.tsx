@@ -26,7 +26,6 @@ export function Overview() {
     ]);
     return { ...overview, providers, findings: policy.findings };
   }, 'overview');
-  const { overview } = texts;
   const { value } = live;
   return (
     <>
@@ -36,8 +35,8 @@ export function Overview() {
         <>
           <Section
             id="findings"
-            title={overview.findings}
-            action={<a href={listAddress('policy', {})}>{overview.policy}</a>}
+            title={texts.overview.findings}
+            action={<a href={listAddress('policy', {})}>{texts.overview.policy}</a>}
           >
             <DismissibleFindings findings={value.findings} />
           </Section>

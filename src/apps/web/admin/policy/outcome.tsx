@@ -89,9 +89,8 @@ interface ChangesProps {
 }
 
 function Changes({ changes, hasEffect }: ChangesProps) {
-  const { policy } = texts;
   if (changes.length === 0) {
-    return <p class="quiet">{hasEffect ? policy.sameSentences : policy.same}</p>;
+    return <p class="quiet">{hasEffect ? texts.policy.sameSentences : texts.policy.same}</p>;
   }
   return (
     <ul class="plain-list changes">
@@ -105,13 +104,12 @@ function Changes({ changes, hasEffect }: ChangesProps) {
 }
 
 function RuleChange({ provider, rule, before, after }: Extract<Change, { kind: 'rule' }>) {
-  const { policy } = texts;
   const nameOf = useProviderName();
   const listed = (values: readonly string[]) =>
-    values.length === 0 ? policy.none : values.join(', ');
+    values.length === 0 ? texts.policy.none : values.join(', ');
   return (
     <>
-      {nameOf(provider)}, {policy.rules[rule]}: <del>{listed(before)}</del> →{' '}
+      {nameOf(provider)}, {texts.policy.rules[rule]}: <del>{listed(before)}</del> →{' '}
       <ins>{listed(after)}</ins>
     </>
   );

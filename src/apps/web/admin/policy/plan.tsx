@@ -53,7 +53,6 @@ interface VariablesProps {
 }
 
 function Variables({ text, setText, isInvalid }: VariablesProps) {
-  const { policy } = texts;
   const area = useRef<HTMLTextAreaElement>(null);
   const add = (assignment: string) => {
     setText(`${text.trimEnd()}\n${assignment}\n`.trimStart());
@@ -63,7 +62,7 @@ function Variables({ text, setText, isInvalid }: VariablesProps) {
     <>
       <Choice add={add} />
       <div class="field">
-        <label for="variables">{policy.variables}</label>
+        <label for="variables">{texts.policy.variables}</label>
         <textarea
           ref={area}
           id="variables"
@@ -78,7 +77,7 @@ function Variables({ text, setText, isInvalid }: VariablesProps) {
           onInput={({ currentTarget }) => setText(currentTarget.value)}
         />
         <p id="variables-hint" class="hint">
-          {policy.variablesHint}
+          {texts.policy.variablesHint}
         </p>
       </div>
     </>

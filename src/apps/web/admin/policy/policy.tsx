@@ -12,7 +12,6 @@ import { Section } from '../../ui/section.js';
 export function Policy() {
   const { client } = useSession();
   const live = useLive(() => client.policy(), 'policy');
-  const { policy } = texts;
   const { value } = live;
   return (
     <>
@@ -21,7 +20,7 @@ export function Policy() {
       {value !== null && (
         <>
           <Contents findings={value.findings.length} />
-          <Section id="present" title={policy.present}>
+          <Section id="present" title={texts.policy.present}>
             <Rules statements={value.statements} />
           </Section>
           <Section id="findings" title={texts.overview.findings}>
