@@ -1,7 +1,7 @@
 import type { ComponentType } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { Button } from '../ui/button.js';
-import { copyText, selectText } from '../ui/copy-text.js';
+import { copyText, selectText } from '../ui/copy-button.js';
 import { failure, NoticeLine, problem, type Notice, type Notify } from '../ui/notice.js';
 import { t } from '../i18n/messages.js';
 import { KeyCharacters } from './key-characters.js';

@@ -1,8 +1,8 @@
 import { done } from '../../ui/notice.js';
-import { tabChannel } from '../../ui/tab-channel.js';
 import { t } from '../../i18n/messages.js';
 import type { Session } from '../tab-state.js';
 import type { AccountActions } from '../use-account.js';
+import { tabChannel } from './tab-channel.js';
 
 /** Its messages are the tokens of ended sessions. */
 const signedOut = tabChannel('gatehouse.signed-out');

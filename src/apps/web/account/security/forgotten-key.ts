@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
-import { tabChannel } from '../../ui/tab-channel.js';
 import { forgetKeyOf } from '../key-memory.js';
 import { discardKeptKey } from '../tab-state.js';
+import { tabChannel } from './tab-channel.js';
 
 /** Its messages name the account. */
 const forgottenKey = tabChannel('gatehouse.forgotten-key');
