@@ -25,7 +25,7 @@ export function oneById<Row extends { readonly id: string }>(
     throw refusedError(message, 'not-found', `Run: ${list}`);
   }
   if (another !== undefined) {
-    throw usageError(`Several ${noun}s have an id that begins with ${begin}.`);
+    throw usageError(`More than one ${noun} has an id that begins with ${begin}.`);
   }
   return one;
 }

@@ -41,7 +41,7 @@ describe('the background process of gatehouse notify', () => {
     const ids = receiver.received.map(({ headers }) => headers['webhook-id']);
     expect(new Set(ids).size).toBe(1);
     await waitFor('no process is left', async () => (await marks()).length === 0);
-    const { stdout: listed } = await fixture.run('deliveries', 'list', '--state', 'sent');
+    const { stdout: listed } = await fixture.run('deliveries', 'list', '--json', '--state', 'sent');
     expect(listed).toContain(ids[0]);
   });
 

@@ -311,7 +311,10 @@ describe('the files of gatehouse notify', () => {
     expect(printed).toContain('sequence_id');
     expect(printed).not.toContain('\\"topic\\":\\"hook');
     status = 204;
-    await fixture.ok('deliveries', 'redeliver', id);
+    const { stdout: table } = await fixture.run('deliveries', 'list', '--state', 'failed');
+    expect(table).toContain(`webhook hook  ${id.slice(0, 12)}  `);
+    expect(Math.max(...table.split('\n').map(({ length }) => length))).toBeLessThanOrEqual(100);
+    await fixture.ok('deliveries', 'redeliver', id.slice(0, 12));
     expect(receiver.received.map(({ headers }) => headers['webhook-id'])).toEqual([id, id]);
     expect((await fixture.run('deliveries', 'show', 'msg_unknown')).code).toBe(1);
   });

@@ -1,7 +1,7 @@
 import { command, type CommandGroup } from '../command.js';
 import { FIELDS, wholeNumber } from '../options.js';
 
-const ID = ['<id>', 'of the delivery: its webhook-id'] as const;
+const ID = ['<id>', 'of the delivery: its webhook-id, or how that begins'] as const;
 const load = () => import('./deliveries.js');
 
 export const deliveries: CommandGroup = {
@@ -31,14 +31,14 @@ readable by you alone: what waits, and for a week the last 3000 that ended.
       name: 'show',
       description: 'print everything that is stored of one, without secrets',
       args: [ID],
-      examples: ['gatehouse deliveries show 7f7c0c2e-4b0b-4a5e-9f63-3a1d7c1b7a52'],
+      examples: ['gatehouse deliveries show msg_Zq3k9TbW'],
       run: async (context) => (await load()).show(context),
     }),
     command({
       name: 'redeliver',
       description: 'send one again with the same id; it is retried for up to 15 minutes',
       args: [ID],
-      examples: ['gatehouse deliveries redeliver 7f7c0c2e-4b0b-4a5e-9f63-3a1d7c1b7a52'],
+      examples: ['gatehouse deliveries redeliver msg_Zq3k9TbW'],
       run: async (context) => (await load()).redeliver(context),
     }),
   ],

@@ -6,6 +6,7 @@ import type { Ending } from '../../../packages/notify/delivery/delivery.js';
 import type { SpooledDelivery } from '../spool/spool.js';
 import type { CliContext } from '../command.js';
 import { CliError, refusedError } from '../cli-error.js';
+import { oneById } from '../one-by-id.js';
 import { formatMinute, type Listing } from '../output.js';
 import { describeLine, exitCodeOf } from './report.js';
 import { withSenderSession, type SenderOptions, type SenderSession } from './sender-session.js';
@@ -17,6 +18,9 @@ interface Found {
   readonly ending: Ending | null;
 }
 
+/** `msg_` and 48 random bits: show and redeliver find the delivery by them. */
+const SHOWN_OF_ID = 12;
+
 const LISTING: Listing<ReturnType<typeof summary>> = {
   fields: ['id', 'kind', 'target', 'topic', 'state', 'at', 'attempts', 'why'],
   columns: [
@@ -24,9 +28,10 @@ const LISTING: Listing<ReturnType<typeof summary>> = {
     ['STATE', ({ state }) => state],
     ['TOPIC', ({ topic }) => topic],
     ['TARGET', ({ kind, target }) => `${kind} ${target}`],
-    ['ID', ({ id }) => id],
+    ['ID', ({ id }) => id.slice(0, SHOWN_OF_ID)],
     ['WHY', ({ why }) => why],
   ],
+  isCut: true,
   empty: 'No deliveries.',
 };
 const DEFAULT_LIMIT = 50;
@@ -65,9 +70,10 @@ export async function show(context: CliContext): Promise<void> {
 
 /** Sends a delivery in any state again, under the same id; it is retried for 15 minutes. */
 export function redeliver(context: CliContext): Promise<number> {
-  const [id = ''] = context.args;
+  const [begin = ''] = context.args;
   return withSenderSession(context, async (sender) => {
-    const { entry } = await find(sender, id);
+    const { entry } = await find(sender, begin);
+    const { id } = entry;
     if (entry.kind !== 'delivery') {
       throw notFound(id);
     }
@@ -103,12 +109,13 @@ async function allEntries({ spool }: SenderSession): Promise<readonly Found[]> {
   return [...waiting.sort((one, other) => (other.nextAt ?? 0) - (one.nextAt ?? 0)), ...ended];
 }
 
-async function find(sender: SenderSession, id: string): Promise<Found> {
-  const found = (await allEntries(sender)).find(({ entry }) => entry.id === id);
-  if (found === undefined) {
-    throw notFound(id);
-  }
-  return found;
+/** @param begin of its id */
+async function find(sender: SenderSession, begin: string): Promise<Found> {
+  const all = await allEntries(sender);
+  const rows = all.map((found) => ({ id: found.entry.id, found }));
+  // One that is sent again may still be among the ended ones.
+  const exact = rows.find(({ id }) => id === begin);
+  return (exact ?? oneById(rows, begin, 'delivery', 'gatehouse deliveries')).found;
 }
 
 function notFound(id: string): CliError {
