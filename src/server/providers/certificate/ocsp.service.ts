@@ -68,9 +68,10 @@ export class OcspService {
   ): Promise<OcspResult> {
     let last: OcspResult = { status: 'unknown', reason: 'ocsp_no_responder' };
     for (const address of addresses) {
+      // The time of the question: its answer may take long, and the process may be stopped meanwhile.
+      const at = momentOf(this.runtime.clock);
       last = await this.askOne(address, certificate, issuer);
       if (last.status !== 'unknown') {
-        const at = momentOf(this.runtime.clock);
         const until = ('until' in last && last.until) || Infinity;
         const keptMs = Math.min(until - at.wallMs, this.mtls.crlFetchSeconds * 1000);
         this.answers.set(name, { ...last, at, keptMs });

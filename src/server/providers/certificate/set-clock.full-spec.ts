@@ -38,10 +38,12 @@ const upstream = createServer((request, response) => {
     writeFileSync(asked, question);
     const files = ['-reqin', asked, '-respout', answer];
     execFileSync('openssl', [...authority.respondsAs(), ...files], { stdio: 'pipe' });
+    onQuestion();
     response.end(readFileSync(answer));
   });
 });
 let lists = 0;
+let onQuestion = (): void => undefined;
 let url: string;
 beforeAll(async () => {
   url = `http://127.0.0.1:${await listen(upstream)}`;
@@ -49,6 +51,7 @@ beforeAll(async () => {
 afterAll(() => closeServer(upstream));
 
 const keptWith = () => {
+  onQuestion = () => undefined;
   const clock = new SteppedClock(HOUR_MS);
   clock.setMs = Date.now() - HOUR_MS;
   const { mtls } = resolveSettings({}).settings;
@@ -56,19 +59,35 @@ const keptWith = () => {
   return { clock, settings, runtime: new Runtime(clock) };
 };
 
+/** Asks the responder about a certificate. */
+const askerOf = ({ settings, runtime }: ReturnType<typeof keptWith>, der: Buffer) => {
+  const service = new OcspService(runtime, DIRECT, settings);
+  const parsed = parseCertificate(der);
+  const certificate = {
+    ...{ authorityKeyId: null, issuerKey: null, crlUrls: [], ocspUrls: [url] },
+    issuerName: parsed?.issuerDer.toString('base64') ?? '',
+    serialNumber: parsed?.serialNumber ?? '',
+  };
+  const { publicKey: key } = new X509Certificate(authority.cert);
+  const issuer = { name: 'root', key, signsLists: true };
+  return () => service.ask(certificate, issuer, [url], false);
+};
+
 describe(OcspService, () => {
+  it('counts CRL_FETCH_SECONDS from the question, whose answer may be late', async () => {
+    const kept = keptWith();
+    const late = authority.issue();
+    const ask = askerOf(kept, late.der);
+    onQuestion = () => (kept.clock.setMs += 300_000);
+    expect(await ask()).toMatchObject({ status: 'good' });
+    authority.revoke(late);
+    expect(await ask()).toMatchObject({ status: 'revoked' });
+  });
+
   it('asks again after CRL_FETCH_SECONDS where the wall clock was set back', async () => {
-    const { clock, settings, runtime } = keptWith();
-    const service = new OcspService(runtime, DIRECT, settings);
-    const parsed = parseCertificate(own.der);
-    const certificate = {
-      ...{ authorityKeyId: null, issuerKey: null, crlUrls: [], ocspUrls: [url] },
-      issuerName: parsed?.issuerDer.toString('base64') ?? '',
-      serialNumber: parsed?.serialNumber ?? '',
-    };
-    const { publicKey: key } = new X509Certificate(authority.cert);
-    const issuer = { name: 'root', key, signsLists: true };
-    const ask = () => service.ask(certificate, issuer, [url], false);
+    const kept = keptWith();
+    const { clock } = kept;
+    const ask = askerOf(kept, own.der);
     expect(await ask()).toMatchObject({ status: 'good' });
     authority.revoke(own);
     clock.setMs -= SET_BACK_MS;

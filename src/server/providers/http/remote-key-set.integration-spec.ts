@@ -13,6 +13,7 @@ describe(RemoteKeySet, () => {
   let upstream: LocalServer;
   let published: JWK[];
   let requests = 0;
+  let onRequest: () => void;
   let clock: SteppedClock;
   let keys: RemoteKeySet;
   let token: string;
@@ -24,6 +25,7 @@ describe(RemoteKeySet, () => {
   beforeAll(async () => {
     upstream = await startLocalServer(() => {
       requests += 1;
+      onRequest();
       return { status: 200, json: { keys: published } };
     });
   });
@@ -37,6 +39,7 @@ describe(RemoteKeySet, () => {
     clock.setMs = Date.now();
     keys = new RemoteKeySet(new UpstreamHttp(new Runtime(clock), DIRECT), clock);
     requests = 0;
+    onRequest = () => undefined;
   });
 
   it('keeps the keys for five minutes', async () => {
@@ -46,6 +49,13 @@ describe(RemoteKeySet, () => {
     await expect(verify()).resolves.toMatchObject({ payload: { sub: 'one' } });
     expect(requests).toBe(1);
     await clock.advance(1);
+    await expect(verify()).rejects.toMatchObject({ code: 'ERR_JWKS_NO_MATCHING_KEY' });
+  });
+
+  it('counts the five minutes from the request, whose answer may be late', async () => {
+    onRequest = () => (clock.setMs += FIVE_MINUTES_MS);
+    await verify();
+    published = [];
     await expect(verify()).rejects.toMatchObject({ code: 'ERR_JWKS_NO_MATCHING_KEY' });
   });
 

@@ -12,7 +12,7 @@ import type { Clock } from '../../../common/runtime/clock.js';
 import { millisecondsSince, momentOf, type Moment } from '../../../common/runtime/moment.js';
 import { readJson, RequestBudget, UpstreamError, type UpstreamHttp } from './upstream-http.js';
 
-/** Keys, and the number of the request that fetched them. */
+/** Keys, and the number and the time of the request that fetched them. */
 interface FetchedKeys {
   readonly number: number;
   readonly at: Moment;
@@ -102,13 +102,15 @@ export class RemoteKeySet {
   private async request(jwksUri: string): Promise<FetchedKeys> {
     this.begun += 1;
     const number = this.begun;
+    // The answer may take long, and the process may be stopped meanwhile.
+    const at = momentOf(this.clock);
     const headers = { accept: 'application/json', ...(await this.headers()) };
     const response = await this.http.fetch(jwksUri, { headers });
     if (response.status !== 200) {
       throw new UpstreamError('unexpected_answer');
     }
     const keys = createLocalJWKSet(await readJson(response, KEY_SET));
-    this.known = { number, at: momentOf(this.clock), keys };
+    this.known = { number, at, keys };
     return this.known;
   }
 }
