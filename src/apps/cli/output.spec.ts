@@ -53,6 +53,13 @@ describe('a list', () => {
     expect((await print(rows, { isCut: true })).out).toBe('long-id  Ada\n');
   });
 
+  it('cuts no character in half, and counts an emoji as one', async () => {
+    const print11 = (name: string) =>
+      print([{ id: 'long-id', name }], { isTTY: true, isCut: true });
+    expect((await print11('😀😀')).out).toContain('long-id  😀😀\n');
+    expect((await print11('😀😀😀')).out).toContain('long-id  😀…\n');
+  });
+
   it('keeps the columns of many rows, and prints one header', async () => {
     const many = Array.from({ length: 1000 }, (_, index) => ({ id: `${index}`, name: 'x' }));
     const { out } = await print([...ROWS, ...many], { isTTY: true });

@@ -202,6 +202,8 @@ function printableJson(value: object): string {
 /** @param width of a terminal in characters; undefined = no limit */
 function cut(text: string, width: number | undefined): string {
   const fitted = (line: string) =>
-    width !== undefined && line.length > width ? `${line.slice(0, width - 1)}…` : line;
+    width !== undefined && widthOf(line) > width
+      ? `${[...line].slice(0, width - 1).join('')}…`
+      : line;
   return text.split('\n').map(fitted).join('\n');
 }

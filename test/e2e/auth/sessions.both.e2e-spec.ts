@@ -87,6 +87,7 @@ describe('the sessions of an account', () => {
     ['no object', 'phone'],
     ['a list', []],
     ['a long name', { name: 'x'.repeat(65) }],
+    ['a long name of emoji', { name: '😀'.repeat(65) }],
     ['a long platform', { platform: 'x'.repeat(33) }],
     ['an empty name', { name: '' }],
     ['a name of blanks', { name: ' \u3000' }],
@@ -99,6 +100,14 @@ describe('the sessions of an account', () => {
     const answer = await logInAs(server, makeDeviceKey(), { client });
     expect(refusalOf(answer)).toEqual({ status: 400, code: 'invalid-request' });
     expect(answer.body['details']).toEqual([{ path: 'client', message: expect.any(String) }]);
+  });
+
+  it('counts an emoji of a name as one character', async () => {
+    const client = { name: '😀'.repeat(64), platform: '😀'.repeat(32) };
+    const key = makeDeviceKey();
+    const { status, body } = await logInAs(server, key, { client });
+    expect(status).toBe(200);
+    expect(await sessionsOf(server, String(body['token']))).toMatchObject([{ client }]);
   });
 
   it('ends one session: the token, its live connection, and no other', async () => {

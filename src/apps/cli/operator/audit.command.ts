@@ -71,8 +71,10 @@ const MAX_PERSON = 20;
 /** These actors follow from the kind of an event. */
 const IMPLIED_ACTORS = ['user', 'system', 'provider'];
 
-const shortened = (name: string): string =>
-  name.length > MAX_PERSON ? `${name.slice(0, MAX_PERSON - 1)}…` : name;
+function shortened(name: string): string {
+  const characters = [...name];
+  return characters.length > MAX_PERSON ? `${characters.slice(0, MAX_PERSON - 1).join('')}…` : name;
+}
 
 /** Returns the name in the event, else that of the account, else the beginning of its ID. */
 function personOf({

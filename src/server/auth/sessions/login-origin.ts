@@ -71,10 +71,11 @@ function isSessionSeconds(value: unknown): boolean {
   );
 }
 
-function isLine(value: unknown, maxLength: number): boolean {
+/** @param most characters, as the API documents count them: an emoji is one, and two in UTF-16 */
+function isLine(value: unknown, most: number): boolean {
   return (
     value === undefined ||
-    (typeof value === 'string' && value.length <= maxLength && PRINTABLE.test(value))
+    (typeof value === 'string' && [...value].length <= most && PRINTABLE.test(value))
   );
 }
 
