@@ -56,8 +56,8 @@ export interface CallingSession {
   readonly sessionId: string;
 }
 
-const IS_LIVE = `
-  SELECT FROM "session" JOIN "account" ON "account"."id" = "session"."account_id"
+const LIVE = `
+  SELECT "disabled_at" IS NOT NULL AS "isDisabled" FROM "session" JOIN "account" ON "account"."id" = "session"."account_id"
     AND "account"."token_epoch" = "session"."token_epoch"
   WHERE "session"."id" = $2 AND "account_id" = $1`;
 
@@ -65,15 +65,16 @@ const IS_LIVE = `
  * Call it with the account locked: a transaction that ends the session waits for that lock, and then
  * also removes what the session has stored.
  *
- * @throws AppError `token-revoked` when the session has ended
+ * @throws AppError `token-revoked` when the session has ended, `account-disabled`
  */
 export async function requireLiveSession(
   tx: Transaction,
   accountId: string,
   sessionId: string,
 ): Promise<void> {
-  if ((await tx.query(IS_LIVE, [accountId, sessionId])).length === 0) {
-    throw new AppError('token-revoked');
+  const [live] = await tx.query<{ isDisabled: boolean }>(LIVE, [accountId, sessionId]);
+  if (accountRow(live).isDisabled) {
+    throw new AppError('account-disabled');
   }
 }
 
@@ -81,7 +82,7 @@ export async function requireLiveSession(
  * Holds the account of a caller whose session still goes on: facts in memory may be some seconds old, and the request
  * may have waited. Call it first, or after {@link lockIdentity}.
  *
- * @throws AppError `token-revoked` when the session has ended
+ * @throws AppError as {@link requireLiveSession}
  */
 export async function holdCaller(
   tx: Transaction,

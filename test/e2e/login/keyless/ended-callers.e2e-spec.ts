@@ -17,27 +17,34 @@ const providersOf = async ({ accountId }: Person): Promise<unknown[]> => {
   return rows.map(({ provider }) => provider);
 };
 
-/** Ends the sessions as another replica does, whose message is lost. */
-const endElsewhere = async (person: Person): Promise<void> => {
+const END = 'token_epoch = token_epoch + 1';
+const DISABLE = 'disabled_at = now()';
+
+/** Changes the account as another replica does, whose message is lost. */
+const changeElsewhere = async (person: Person, change: string): Promise<void> => {
   expect(await fixture.statusOf(server, person)).toBe(200);
-  await fixture.sql.query('UPDATE account SET token_epoch = token_epoch + 1 WHERE id = $1', [
-    person.accountId,
-  ]);
+  await fixture.sql.query(`UPDATE account SET ${change} WHERE id = $1`, [person.accountId]);
   expect(await fixture.statusOf(server, person)).toBe(200);
 };
 
 describe('a session that ended at another replica, and that this one has in memory', () => {
-  it('links no identity, with which its thief could sign in again', async () => {
-    const person = await fixture.keylessLogin(server);
-    const thief = randomUUID();
-    fixture.provider.add(thief);
-    const url = await beginConnect(server, person.token, 'guild');
-    const pending = await fixture.pendingOf(server, fixture.provider.authorize(url, thief));
-    await endElsewhere(person);
-    const linked = await connectFinalize(server, pending, person.token, 'guild');
-    expect(refusalOf(linked)).toEqual(ENDED);
-    expect(await providersOf(person)).toEqual(['people']);
-  });
+  it.each([
+    ['', END, ENDED],
+    [' while the account is disabled', DISABLE, { status: 403, code: 'account-disabled' }],
+  ])(
+    'links no identity, with which its thief could sign in again%s',
+    async (_when, change, refusal) => {
+      const person = await fixture.keylessLogin(server);
+      const thief = randomUUID();
+      fixture.provider.add(thief);
+      const url = await beginConnect(server, person.token, 'guild');
+      const pending = await fixture.pendingOf(server, fixture.provider.authorize(url, thief));
+      await changeElsewhere(person, change);
+      const linked = await connectFinalize(server, pending, person.token, 'guild');
+      expect(refusalOf(linked)).toEqual(refusal);
+      expect(await providersOf(person)).toEqual(['people']);
+    },
+  );
 
   it.each<readonly [string, (person: Person) => Promise<Answer>]>([
     ['unlinks no identity', ({ token }) => unlink(server, token, 'people')],
@@ -49,7 +56,7 @@ describe('a session that ended at another replica, and that this one has in memo
     const person = await fixture.keylessLogin(server);
     const guest = randomUUID();
     expect((await fixture.connect(server, person, 'guild', guest)).status).toBe(200);
-    await endElsewhere(person);
+    await changeElsewhere(person, END);
     expect(refusalOf(await act(person))).toEqual(ENDED);
     expect(await providersOf(person)).toEqual(['guild', 'people']);
   });
