@@ -2,6 +2,7 @@ import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import type { FastifyRequest } from 'fastify';
 import type { OperatorName } from '../../../core/policy/audit-event.js';
+import type { ActOrigin } from '../../storage/repositories/account-admin.repository.js';
 
 /** `read` allows all reads; `operate` also allows changes. */
 export const ADMIN_ROLES = ['read', 'operate'] as const;
@@ -19,6 +20,11 @@ export interface AdminCaller {
 export interface AdminOrigin extends AdminCaller {
   /** Address of the client, as the trusted proxies report it. */
   readonly address: string;
+}
+
+/** The origin of an act, as the audit log keeps it. */
+export function originOf({ name: actor, address }: AdminOrigin, reason: string): ActOrigin {
+  return { actor, reason, address };
 }
 
 export interface AdminRequest extends FastifyRequest {

@@ -2,7 +2,7 @@ import { Body, Controller, Delete, Get, Post, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import { IdParam } from '../../http/id-param.js';
 import { Answers, Refuses, Summary } from '../../http/route-docs.js';
-import { Admin, type AdminOrigin } from '../access/admin-caller.js';
+import { Admin, originOf, type AdminOrigin } from '../access/admin-caller.js';
 import {
   AccountPageDto,
   AccountQueryDto,
@@ -45,7 +45,7 @@ export class AdminAccountsController {
     @IdParam() id: string,
     @Body() { reason }: ReasonDto,
   ): Promise<ActAnswerDto> {
-    return this.acts.act('account-disabled', id, caller, reason);
+    return this.acts.act('account-disabled', id, originOf(caller, reason));
   }
 
   @Summary('Admits a disabled account again.')
@@ -56,7 +56,7 @@ export class AdminAccountsController {
     @IdParam() id: string,
     @Body() { reason }: ReasonDto,
   ): Promise<ActAnswerDto> {
-    return this.acts.act('account-enabled', id, caller, reason);
+    return this.acts.act('account-enabled', id, originOf(caller, reason));
   }
 
   @Summary('Ends every session of the account at once.')
@@ -67,7 +67,7 @@ export class AdminAccountsController {
     @IdParam() id: string,
     @Body() { reason }: ReasonDto,
   ): Promise<ActAnswerDto> {
-    return this.acts.act('all-tokens-revoked', id, caller, reason);
+    return this.acts.act('all-tokens-revoked', id, originOf(caller, reason));
   }
 
   @Summary('Checks the identities of the account with their providers now.')
@@ -78,7 +78,7 @@ export class AdminAccountsController {
     @IdParam() id: string,
     @Body() { reason }: ReasonDto,
   ): Promise<ActAnswerDto> {
-    return this.acts.act('recheck-requested', id, caller, reason);
+    return this.acts.act('recheck-requested', id, originOf(caller, reason));
   }
 
   @Summary('Deletes the account with everything it stores.')
@@ -89,7 +89,7 @@ export class AdminAccountsController {
     @IdParam() id: string,
     @Body() { reason }: ReasonDto,
   ): Promise<ActAnswerDto> {
-    return this.acts.act('account-deleted', id, caller, reason);
+    return this.acts.act('account-deleted', id, originOf(caller, reason));
   }
 
   @Summary('Ends one session of the account at once.')
@@ -101,6 +101,6 @@ export class AdminAccountsController {
     @IdParam('sessionId') sessionId: string,
     @Body() { reason }: ReasonDto,
   ): Promise<ActAnswerDto> {
-    return this.acts.endSession(id, sessionId, caller, reason);
+    return this.acts.endSession(id, sessionId, originOf(caller, reason));
   }
 }

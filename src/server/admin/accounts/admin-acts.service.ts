@@ -6,10 +6,10 @@ import { AppError, orRefuse } from '../../../common/errors.js';
 import { authConfig, type AuthSettings } from '../../config/auth.config.js';
 import {
   AccountAdminRepository,
+  type ActOrigin,
   type AdminAct,
 } from '../../storage/repositories/account-admin.repository.js';
 import { SessionEndRepository } from '../../storage/repositories/session-end.repository.js';
-import type { AdminOrigin } from '../access/admin-caller.js';
 import type { ActAnswerDto } from './admin-accounts.dto.js';
 
 /** Refusal codes that end live connections, by act. */
@@ -32,18 +32,12 @@ export class AdminActsService {
   ) {}
 
   /** @throws AppError `not-found` */
-  async act(
-    act: AdminAct,
-    accountId: string,
-    { name: actor, address }: AdminOrigin,
-    reason: string,
-  ): Promise<ActAnswerDto> {
+  async act(act: AdminAct, accountId: string, origin: ActOrigin): Promise<ActAnswerDto> {
     if (act === 'recheck-requested' && !this.auth.offboarding.enabled) {
       orRefuse(await this.accounts.find(accountId), 'not-found');
       return { success: true, changed: false };
     }
     const now = new Date(this.clock.now());
-    const origin = { actor, reason, address };
     // A trigger on the account adds the events for backends (storage/migrations).
     const { outcome, events } = await this.accounts.act(act, accountId, origin, now);
     if (outcome === 'not-found') {
@@ -61,13 +55,7 @@ export class AdminActsService {
   }
 
   /** @throws AppError `not-found` for a session that has ended, or of another account */
-  async endSession(
-    accountId: string,
-    sessionId: string,
-    { name: actor, address }: AdminOrigin,
-    reason: string,
-  ): Promise<ActAnswerDto> {
-    const by = { actor, reason, address };
+  async endSession(accountId: string, sessionId: string, by: ActOrigin): Promise<ActAnswerDto> {
     const now = new Date(this.clock.now());
     const { isEnded, events, seq } = await this.sessions.end(accountId, sessionId, by, now);
     if (seq !== null) {

@@ -2,7 +2,7 @@ import { Body, Controller, Delete, Get } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import { IdParam } from '../../http/id-param.js';
 import { Answers, Refuses, Summary } from '../../http/route-docs.js';
-import { Admin, type AdminOrigin } from '../access/admin-caller.js';
+import { Admin, originOf, type AdminOrigin } from '../access/admin-caller.js';
 import { ActAnswerDto, Acts, ReasonDto } from './admin-accounts.dto.js';
 import { AdministeredProgramListDto } from './admin-programs.dto.js';
 import { AdminProgramsService } from './admin-programs.service.js';
@@ -29,6 +29,6 @@ export class AdminProgramsController {
     @IdParam('grantId') grantId: string,
     @Body() { reason }: ReasonDto,
   ): Promise<ActAnswerDto> {
-    return this.programs.end(id, grantId, caller, reason);
+    return this.programs.end(id, grantId, originOf(caller, reason));
   }
 }

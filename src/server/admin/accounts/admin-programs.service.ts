@@ -6,7 +6,7 @@ import { IdentityChangesService } from '../../identities/identity-changes.servic
 import { resourceServersConfig } from '../../config/resource-servers/resource-servers.config.js';
 import type { ResourceServerSettings } from '../../config/resource-servers/resource-servers-file.js';
 import { ProgramGrantRepository } from '../../storage/repositories/programs/program-grant.repository.js';
-import type { AdminOrigin } from '../access/admin-caller.js';
+import type { ActOrigin } from '../../storage/repositories/account-admin.repository.js';
 import type { ActAnswerDto } from './admin-accounts.dto.js';
 import type { AdministeredProgramListDto } from './admin-programs.dto.js';
 
@@ -27,13 +27,7 @@ export class AdminProgramsService {
   }
 
   /** @throws AppError `not-found` for a grant that has ended, or of another account */
-  async end(
-    accountId: string,
-    grantId: string,
-    { name: actor, address }: AdminOrigin,
-    reason: string,
-  ): Promise<ActAnswerDto> {
-    const by = { actor, reason, address };
+  async end(accountId: string, grantId: string, by: ActOrigin): Promise<ActAnswerDto> {
     const ended = await this.grants.end(accountId, grantId, by, new Date(this.clock.now()));
     this.changes.announceEnds([orRefuse(ended, 'not-found')]);
     return { success: true, changed: true };

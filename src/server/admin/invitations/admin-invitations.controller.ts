@@ -2,7 +2,7 @@ import { Body, Controller, Delete, Get, Post, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import { IdParam } from '../../http/id-param.js';
 import { Answers, Summary } from '../../http/route-docs.js';
-import { Admin, Operates, type AdminOrigin } from '../access/admin-caller.js';
+import { Admin, Operates, originOf, type AdminOrigin } from '../access/admin-caller.js';
 import { ActAnswerDto, Acts, ReasonDto } from '../accounts/admin-accounts.dto.js';
 import {
   CreatedInvitationDto,
@@ -46,6 +46,6 @@ export class AdminInvitationsController {
     @IdParam() id: string,
     @Body() { reason }: ReasonDto,
   ): Promise<ActAnswerDto> {
-    return this.invitations.revoke(id, caller, reason);
+    return this.invitations.revoke(id, originOf(caller, reason));
   }
 }

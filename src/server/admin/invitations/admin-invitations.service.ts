@@ -11,6 +11,7 @@ import {
   invitationLink,
   showInvitationCode,
 } from '../../../core/protocol/invitation-code.js';
+import type { ActOrigin } from '../../storage/repositories/account-admin.repository.js';
 import { InvitationRepository } from '../../storage/repositories/invitation.repository.js';
 import type { AdminOrigin } from '../access/admin-caller.js';
 import type { ActAnswerDto } from '../accounts/admin-accounts.dto.js';
@@ -62,12 +63,7 @@ export class AdminInvitationsService {
   }
 
   /** @throws AppError `not-found` */
-  async revoke(
-    id: string,
-    { name: actor, address }: AdminOrigin,
-    reason: string,
-  ): Promise<ActAnswerDto> {
-    const by = { actor, reason, address };
+  async revoke(id: string, by: ActOrigin): Promise<ActAnswerDto> {
     const revoked = await this.invitations.revoke(id, by, new Date(this.runtime.clock.now()));
     if (revoked === 'not-found') {
       throw new AppError('not-found');

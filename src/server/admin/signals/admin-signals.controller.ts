@@ -1,7 +1,7 @@
 import { Body, Controller, Get, Param, Post, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import { Answers, Refuses, Summary } from '../../http/route-docs.js';
-import { Admin, type AdminOrigin } from '../access/admin-caller.js';
+import { Admin, originOf, type AdminOrigin } from '../access/admin-caller.js';
 import { ActAnswerDto, Acts } from '../accounts/admin-accounts.dto.js';
 import { PageQueryDto } from '../page.dto.js';
 import { AdminRefusalsService } from './admin-refusals.service.js';
@@ -43,8 +43,8 @@ export class AdminSignalsController {
   endRefusal(
     @Admin() caller: AdminOrigin,
     @Param('provider') provider: string,
-    @Body() body: RefusedPersonDto,
+    @Body() { name, reason }: RefusedPersonDto,
   ): Promise<ActAnswerDto> {
-    return this.refusals.end(provider, body, caller);
+    return this.refusals.end(provider, name, originOf(caller, reason));
   }
 }
