@@ -242,12 +242,12 @@ export class IdentityDueRepository {
 
   /** @returns the number of identities that became due */
   makeTheseDue(ids: readonly string[]): Promise<number> {
-    return this.setDue({ id: In(ids) });
+    return makeIdentitiesDue(this.identities, { id: In(ids) });
   }
 
   /** @returns the number of identities that became due */
   makeAllDue(provider: string): Promise<number> {
-    return this.setDue({ provider });
+    return makeIdentitiesDue(this.identities, { provider });
   }
 
   /**
@@ -258,17 +258,8 @@ export class IdentityDueRepository {
     return this.database.transaction(async (tx) => {
       await lockSignOuts(tx, provider, [{ subject }]);
       await keepSignOut(tx, provider, waitingFor('recheck', [{ subject }]), now, now);
-      return this.setDue({ provider, subject }, tx);
+      return makeIdentitiesDue(tx, { provider, subject });
     });
-  }
-
-  private async setDue(
-    which: FindOptionsWhere<IdentityEntity>,
-    { manager }: Pick<Transaction, 'manager'> = this.identities,
-  ): Promise<number> {
-    const due = { eligibilityNextCheckAt: () => DUE_NOW };
-    const { affected = 0 } = await manager.update(IdentityEntity, which, due);
-    return affected;
   }
 
   /**
@@ -297,6 +288,16 @@ export class IdentityDueRepository {
     );
     return row?.oldest?.getTime() ?? null;
   }
+}
+
+/** @returns the number of identities that became due */
+export async function makeIdentitiesDue(
+  { manager }: Pick<Transaction, 'manager'>,
+  which: FindOptionsWhere<IdentityEntity>,
+): Promise<number> {
+  const due = { eligibilityNextCheckAt: () => DUE_NOW };
+  const { affected = 0 } = await manager.update(IdentityEntity, which, due);
+  return affected;
 }
 
 /**

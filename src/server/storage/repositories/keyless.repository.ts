@@ -9,7 +9,7 @@ import { DatabaseService, type SqlRunner, type Transaction } from '../database.s
 import { IdentityCredentialsService } from '../sealing/identity-credentials.service.js';
 import type { ProvenIdentity } from './identity.repository.js';
 import { holdAccounts } from '../account-row.js';
-import { deleteLoginsBy, storeEnds } from './session-end.repository.js';
+import { endSessions, LOGINS_BY } from './session-end.repository.js';
 import {
   inOrderOf,
   newSessions,
@@ -131,8 +131,8 @@ export class KeylessRepository {
     now: Date,
   ): Promise<EndEvent[]> {
     await holdAccounts(tx, [accountId]);
-    const sessions = await deleteLoginsBy(tx, accountId, provider);
-    return storeEnds(tx, { sessions, programs: [] }, { actor: 'provider', provider }, now);
+    const sessions = { where: LOGINS_BY, parameters: [accountId, provider] };
+    return endSessions(tx, { sessions, grants: null }, { actor: 'provider', provider }, now);
   }
 
   async lock(tx: Transaction, key: IdentityKey): Promise<IdentityAccount | null> {

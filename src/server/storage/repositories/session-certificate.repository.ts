@@ -3,14 +3,7 @@ import type { EndEvent } from '../../../core/policy/audit-event.js';
 import type { CertificateRecord } from '../../../core/policy/certificate/certificate-record.js';
 import { holdAccounts } from '../account-row.js';
 import { DatabaseService } from '../database.service.js';
-import { deleteGrants } from './programs/program-grant.repository.js';
-import { storeEnds, type SessionOfAccount } from './session-end.repository.js';
-
-const OF_CERTIFICATE = `"account_id" = $1 AND "certificate" = $2::jsonb`;
-
-const END_SESSIONS = `
-  DELETE FROM "session" WHERE ${OF_CERTIFICATE}
-  RETURNING "id" AS "sessionId", "account_id" AS "accountId"`;
+import { endSessions } from './session-end.repository.js';
 
 /** The certificates that logins showed, where they are not the one that the identity keeps. */
 @Injectable()
@@ -44,13 +37,14 @@ export class SessionCertificateRepository {
     reason: string,
     now: Date,
   ): Promise<EndEvent[]> {
-    const parameters = [accountId, JSON.stringify(certificate)];
+    const of = {
+      where: `"account_id" = $1 AND "certificate" = $2::jsonb`,
+      parameters: [accountId, JSON.stringify(certificate)],
+    };
     const by = { actor: 'provider', provider, reason } as const;
     return this.database.transaction(async (tx) => {
       await holdAccounts(tx, [accountId]);
-      const programs = await deleteGrants(tx, { where: OF_CERTIFICATE, parameters }, by);
-      const sessions = await tx.query<SessionOfAccount>(END_SESSIONS, parameters);
-      return storeEnds(tx, { sessions, programs }, by, now);
+      return endSessions(tx, { sessions: of, grants: of }, by, now);
     });
   }
 }

@@ -5,17 +5,16 @@ import { DatabaseService, type Transaction } from '../database.service.js';
 import { AccountEntity } from '../entities/account.entity.js';
 import { SessionEntity } from '../entities/session.entity.js';
 import { insertAuditEvents } from './audit.repository.js';
-import { deleteGrants } from './programs/program-grant.repository.js';
+import {
+  deleteGrants,
+  type GrantEndedBy,
+  type RowCondition,
+} from './programs/program-grant.repository.js';
 import { tokenEvent } from './push-token.repository.js';
 import { AUTHENTICATED_BY } from './session.repository.js';
 
 /** The actor who ends a session, and an administrator's reason. */
 type EndedBy = Pick<AuditEvent, 'actor' | 'reason' | 'address'>;
-
-export interface SessionOfAccount {
-  readonly sessionId: string;
-  readonly accountId: string;
-}
 
 interface SessionEnd {
   readonly isEnded: boolean;
@@ -97,45 +96,36 @@ export async function endSessionsOf(
     return null;
   }
   await manager.delete(SessionEntity, { accountId });
-  const removed = await tx.query<{ token: string }>(
-    `DELETE FROM "push_token" WHERE "account_id" = $1 RETURNING "token"`,
-    [accountId],
-  );
-  const events = removed.map(({ token }) =>
-    tokenEvent('push-token-removed', token, { accountId, ...by }),
-  );
-  if (events.length > 0) {
-    await insertAuditEvents(tx, events, now);
-    await nextUpdateSeq(tx, accountId);
-  }
+  const { events } = await removeTokens(tx, { accountId, sessionIds: null }, by, now);
   return events;
 }
 
-/** Deletes the account's sessions that began with one login method or were approved by such a one. */
-export function deleteLoginsBy(
-  tx: Transaction,
-  accountId: string,
-  method: string,
-): Promise<SessionOfAccount[]> {
-  return tx.query<SessionOfAccount>(
-    `DELETE FROM "session" WHERE "account_id" = $1 AND ${AUTHENTICATED_BY} = $2
-     RETURNING "id" AS "sessionId", "account_id" AS "accountId"`,
-    [accountId, method],
-  );
+/** SQL: sessions of the account `$1` that began with the login method `$2` or were approved by such a one. */
+export const LOGINS_BY = `"account_id" = $1 AND ${AUTHENTICATED_BY} = $2`;
+
+/** The push tokens that sessions of an account saved last; null = of every session. */
+interface SavedTokens {
+  readonly accountId: string;
+  readonly sessionIds: readonly string[] | null;
 }
 
-/** Returns the push tokens that the sessions had saved last. */
+/** @returns the stored audit events, and the `seq` of the update to send; null = there were none */
 export async function removeTokens(
   tx: Transaction,
-  accountId: string,
-  sessionIds: readonly string[],
-): Promise<string[]> {
+  { accountId, sessionIds }: SavedTokens,
+  by: Omit<AuditEvent, 'kind' | 'accountId'>,
+  now: Date,
+): Promise<{ readonly events: readonly AuditEvent[]; readonly seq: number | null }> {
   const removed = await tx.query<{ token: string }>(
-    `DELETE FROM "push_token" WHERE "account_id" = $1 AND "session_id" = ANY($2::uuid[])
-     RETURNING "token"`,
+    `DELETE FROM "push_token" WHERE "account_id" = $1
+       AND ($2::uuid[] IS NULL OR "session_id" = ANY($2)) RETURNING "token"`,
     [accountId, sessionIds],
   );
-  return removed.map(({ token }) => token);
+  const events = removed.map(({ token }) =>
+    tokenEvent('push-token-removed', token, { ...by, accountId }),
+  );
+  await insertAuditEvents(tx, events, now);
+  return { events, seq: events.length === 0 ? null : await nextUpdateSeq(tx, accountId) };
 }
 
 /**
@@ -151,36 +141,36 @@ export async function endLoginsBy(
 ): Promise<{ readonly events: readonly AuditEvent[]; readonly pushTokensSeq: number | null }> {
   await holdAccounts(tx, [accountId]);
   const by = { actor: 'user', provider: method } as const;
-  const where = '"account_id" = $1 AND "authenticated_by" = $2';
-  const programs = await deleteGrants(tx, { where, parameters: [accountId, method] }, by);
-  const sessions = await deleteLoginsBy(tx, accountId, method);
-  const ended = sessions.map(({ sessionId }) => sessionId);
-  const tokens = await removeTokens(tx, accountId, ended);
-  const ends = await storeEnds(tx, { sessions, programs }, by, now);
-  const removed = tokens.map((token) =>
-    tokenEvent('push-token-removed', token, { ...by, accountId }),
-  );
-  await insertAuditEvents(tx, removed, now);
-  const pushTokensSeq = removed.length === 0 ? null : await nextUpdateSeq(tx, accountId);
-  return { events: [...ends, ...removed], pushTokensSeq };
+  const parameters = [accountId, method];
+  const grants = { where: '"account_id" = $1 AND "authenticated_by" = $2', parameters };
+  const sessions = { where: LOGINS_BY, parameters };
+  const ends = await endSessions(tx, { sessions, grants }, by, now);
+  const sessionIds = ends.flatMap(({ sessionId }) => sessionId ?? []);
+  const removed = await removeTokens(tx, { accountId, sessionIds }, by, now);
+  return { events: [...ends, ...removed.events], pushTokensSeq: removed.seq };
 }
 
 /**
- * Stores the ends of sessions, and of programs that ended with them. The sessions come first: backends
- * get the first event of a transaction as its cause, and a session does not end with a program.
+ * Ends sessions, and before them grants: a trigger ends those that the sessions approved, without an event
+ * of their own. Call it with the accounts held. The sessions come first in the audit log: backends get the first
+ * event of a transaction as its cause, and a session does not end with a program.
+ * @param grants null = no others than those that the sessions approved
  * @returns the stored audit events
  */
-export async function storeEnds(
+export async function endSessions(
   tx: Transaction,
-  {
-    sessions,
-    programs,
-  }: { readonly sessions: readonly SessionOfAccount[]; readonly programs: readonly EndEvent[] },
-  by: Omit<AuditEvent, 'kind' | 'accountId' | 'sessionId'>,
+  { sessions, grants }: { readonly sessions: RowCondition; readonly grants: RowCondition | null },
+  by: GrantEndedBy,
   now: Date,
 ): Promise<EndEvent[]> {
-  const ended = sessions.map((one): EndEvent => ({ kind: 'token-revoked', ...one, ...by }));
-  const events = [...ended, ...programs];
+  const programs = grants === null ? [] : await deleteGrants(tx, grants, by);
+  const ended = await tx.query<{ readonly sessionId: string; readonly accountId: string }>(
+    `DELETE FROM "session" WHERE ${sessions.where}
+     RETURNING "id" AS "sessionId", "account_id" AS "accountId"`,
+    sessions.parameters,
+  );
+  const ends = ended.map((one): EndEvent => ({ kind: 'token-revoked', ...one, ...by }));
+  const events = [...ends, ...programs];
   await insertAuditEvents(tx, events, now);
   return events;
 }

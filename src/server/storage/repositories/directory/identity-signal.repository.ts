@@ -4,11 +4,9 @@ import type { SignalFact, SignalSource } from '../../../../core/policy/eligibili
 import type { SubjectName } from '../../../../core/policy/eligibility/subject-identifier.js';
 import { holdAccounts, lockIdentitiesOf, lockIdentity, nextUpdateSeq } from '../../account-row.js';
 import { DatabaseService, type SqlRunner, type Transaction } from '../../database.service.js';
-import { IdentityEntity } from '../../entities/identity.entity.js';
 import { insertAuditEvents } from '../audit.repository.js';
-import { DUE_NOW } from '../identity-due.repository.js';
+import { makeIdentitiesDue } from '../identity-due.repository.js';
 import { deleteGrants } from '../programs/program-grant.repository.js';
-import { tokenEvent } from '../push-token.repository.js';
 import { removeTokens } from '../session-end.repository.js';
 import { AUTHENTICATED_AT, AUTHENTICATED_BY } from '../session.repository.js';
 import { isSignedOut, waitingFor } from '../signals/waiting-sign-outs.js';
@@ -180,8 +178,7 @@ export class IdentitySignalRepository {
     provenAt: Date,
   ): Promise<void> {
     if (await isSignedOut(tx, provider, waitingFor('recheck', names), provenAt)) {
-      const due = { eligibilityNextCheckAt: () => DUE_NOW };
-      await tx.manager.update(IdentityEntity, { provider, subject }, due);
+      await makeIdentitiesDue(tx, { provider, subject });
     }
   }
 
@@ -234,20 +231,24 @@ export class IdentitySignalRepository {
     if (endsBefore !== null && sessions.length + programs.length === 0) {
       return null;
     }
-    const ended = sessions.map(({ sessionId }) => sessionId);
-    const removed = await removeTokens(tx, accountId, ended);
+    const sessionIds = sessions.map(({ sessionId }) => sessionId);
     const events: AuditEvent[] = [
       { ...event, actor: 'provider', accountId, provider, subject, ...origin },
-      ...ended.map(
+      ...sessionIds.map(
         (sessionId) => ({ ...about, accountId, kind: 'token-revoked', sessionId }) as const,
       ),
       ...programs,
-      ...removed.map((token) => tokenEvent('push-token-removed', token, { ...about, accountId })),
     ];
     await insertAuditEvents(tx, events, now);
     const seq = await nextUpdateSeq(tx, accountId);
-    const pushTokensSeq = removed.length === 0 ? null : await nextUpdateSeq(tx, accountId);
-    return { accountId, seq, pushTokensSeq, events, isOutdated: endsBefore !== null };
+    const removed = await removeTokens(tx, { accountId, sessionIds }, about, now);
+    return {
+      accountId,
+      seq,
+      pushTokensSeq: removed.seq,
+      events: [...events, ...removed.events],
+      isOutdated: endsBefore !== null,
+    };
   }
 }
 

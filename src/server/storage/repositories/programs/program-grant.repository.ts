@@ -73,8 +73,8 @@ export type GrantedTo = Pick<ListedGrant, 'resourceServer' | 'clientId'>;
 export type GrantEndedBy = SignalOrigin &
   Pick<AuditEvent, 'actor' | 'reason' | 'address' | 'provider'>;
 
-/** Grants by SQL, with its parameters. */
-interface GrantCondition {
+/** SQL of rows, with its parameters. */
+export interface RowCondition {
   readonly where: string;
   readonly parameters: readonly unknown[];
 }
@@ -317,7 +317,7 @@ export async function endGrant(
  */
 export async function deleteGrants(
   tx: Transaction,
-  { where, parameters }: GrantCondition,
+  { where, parameters }: RowCondition,
   by: GrantEndedBy,
 ): Promise<EndEvent[]> {
   const ended = await tx.query<EndedRow>(

@@ -10,9 +10,8 @@ import {
   IdentitySignalRepository,
   type SignalEffect,
 } from '../directory/identity-signal.repository.js';
-import { deleteGrants } from '../programs/program-grant.repository.js';
-import { storeEnds, type SessionOfAccount } from '../session-end.repository.js';
-import { DUE_NOW } from '../identity-due.repository.js';
+import { endSessions } from '../session-end.repository.js';
+import { makeIdentitiesDue } from '../identity-due.repository.js';
 import { hashOfProviderSession } from '../session.repository.js';
 import { keepSignOut, lockSignOuts, waitingFor } from './waiting-sign-outs.js';
 
@@ -35,19 +34,6 @@ interface SignOutRequest {
   readonly isRequired: boolean;
   readonly origin: SignalOrigin;
 }
-
-const USE = `
-  WITH "used_token" AS (
-    INSERT INTO "logout_token" ("token_hash", "expires_at") VALUES ($1, $2)
-    ON CONFLICT ("token_hash") DO NOTHING RETURNING 1),
-  "due_identity" AS (
-    UPDATE "identity" SET "eligibility_next_check_at" = ${DUE_NOW}
-    WHERE "provider" = $3 AND "subject" = $4::text AND EXISTS (SELECT FROM "used_token") RETURNING 1)
-  SELECT (SELECT count(*)::int FROM "due_identity") AS "due" FROM "used_token"`;
-
-const END_SESSIONS = `
-  DELETE FROM "session" WHERE "provider_session" = $1
-  RETURNING "id" AS "sessionId", "account_id" AS "accountId"`;
 
 @Injectable()
 export class ProviderLogoutRepository {
@@ -73,18 +59,17 @@ export class ProviderLogoutRepository {
     const sessions = providerSession === null ? [] : [{ session: providerSession }];
     return this.database.transaction(async (tx) => {
       await lockSignOuts(tx, provider, [...people, ...sessions]);
-      const parameters = [tokenHash, expiresAt, provider, subject];
-      const [used] = await tx.query<{ due: number }>(USE, parameters);
-      if (used === undefined) {
+      if (!(await useToken(tx, tokenHash, expiresAt))) {
         return null;
       }
+      const due = subject === null ? 0 : await makeIdentitiesDue(tx, { provider, subject });
       const waiting = [...waitingFor('recheck', people), ...sessions];
       await keepSignOut(tx, provider, waiting, now, now);
       if (providerSession === null) {
-        return { ...used, ended: [] };
+        return { due, ended: [] };
       }
       const by = { reason: LOGOUT_REASON, now, origin: { issuer } };
-      return { ...used, ended: await endProviderSession(tx, { provider, providerSession, ...by }) };
+      return { due, ended: await endProviderSession(tx, { provider, providerSession, ...by }) };
     });
   }
 
@@ -164,7 +149,6 @@ export async function endProviderSession(
     owners.map(({ id }) => id),
   );
   const by = { actor: 'provider', provider, reason, ...origin } as const;
-  const programs = await deleteGrants(tx, { where: '"provider_session" = $1', parameters }, by);
-  const sessions = await tx.query<SessionOfAccount>(END_SESSIONS, parameters);
-  return storeEnds(tx, { sessions, programs }, by, now);
+  const of = { where: '"provider_session" = $1', parameters };
+  return endSessions(tx, { sessions: of, grants: of }, by, now);
 }
