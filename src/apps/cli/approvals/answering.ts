@@ -6,6 +6,7 @@ import {
   type ShownableRequest,
   type UnopenedRequest,
 } from '../../../packages/client/approvals/answer-request.js';
+import { onRefusal } from '../../../packages/client/api/problem.js';
 import {
   showRequest,
   summaryOf,
@@ -19,7 +20,6 @@ import type { CliContext } from '../command.js';
 import { refusedError, usageError } from '../cli-error.js';
 import { oneById } from '../one-by-id.js';
 import { formatMinute } from '../output.js';
-import { replacing } from '../replacing.js';
 import { requestAccess } from './account-keys.js';
 import { resumeSessions } from './denial-streak.js';
 
@@ -103,9 +103,10 @@ async function find(context: Context): Promise<ShownableRequest> {
 
 /** @throws CliError where the server has no list of requests */
 function offered<Listed>(list: Promise<Listed>): Promise<Listed> {
-  return list.catch(
-    replacing(['not-found'], ({ code }) => refusedError('The server takes no requests.', code)),
-  );
+  const refused = onRefusal(['not-found'], ({ code }) => {
+    throw refusedError('The server takes no requests.', code);
+  });
+  return list.catch(refused);
 }
 
 async function prepare(context: Context) {

@@ -5,6 +5,7 @@ import {
   type CreatedInvitation,
   type ListedAccount,
 } from '../../../packages/client/api/admin-client.js';
+import { onRefusal } from '../../../packages/client/api/problem.js';
 import { parseServerUrl } from '../../../packages/client/api/server-url.js';
 import { parseJson } from '../../../common/parse-json.js';
 import {
@@ -24,7 +25,6 @@ import type { AdminAct } from '../../../server/storage/repositories/account-admi
 import { notLoggedInError, usageError } from '../cli-error.js';
 import type { CliContext } from '../command.js';
 import { decodeInput, readInputFile, readSecretFile } from '../input.js';
-import { replacing } from '../replacing.js';
 import {
   notFound,
   paged,
@@ -80,9 +80,9 @@ export async function throughServer(
     throw notLoggedInError('There is no token for the administration API.', 'no-token', hint);
   }
   const api = new GatehouseAdmin({ serverUrl, token, fetch: serverFetch });
-  const refused = replacing(TOKEN_CODES, ({ code }) => {
+  const refused = onRefusal(TOKEN_CODES, ({ code }) => {
     const hint = "Compare the token to the server's ADMIN_TOKENS_FILE.";
-    return notLoggedInError('The server does not accept the token.', code, hint);
+    throw notLoggedInError('The server does not accept the token.', code, hint);
   });
   await work(new ServerAdministration(api)).catch(refused);
 }
@@ -158,7 +158,10 @@ function found<Answer>(
   id: string,
   sent: Promise<Answer>,
 ): Promise<Answer> {
-  return sent.catch(replacing(['not-found'], () => notFound(kind, id)));
+  const refused = onRefusal(['not-found'], () => {
+    throw notFound(kind, id);
+  });
+  return sent.catch(refused);
 }
 
 /** The server plans without secrets and names of files: it gets the content of those with rules. */

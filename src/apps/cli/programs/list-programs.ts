@@ -1,5 +1,5 @@
 import type { GatehouseClient } from '../../../packages/client/api/api-client.js';
-import { GatehouseProblem, nullIfNotFound } from '../../../packages/client/api/problem.js';
+import { nullIfNotFound, onRefusal } from '../../../packages/client/api/problem.js';
 import { placeName, publisherOf } from '../../../packages/client/programs/program-host.js';
 import type { ListedProgram } from '../../../packages/client/programs/program-routes.js';
 import { requireToken } from '../account/current-session.js';
@@ -82,21 +82,17 @@ function choiceOf({ args: [id], options }: EndContext): Choice {
 const NOT_OFFERED = ['not-found', 'unsupported-grant-type', 'unsupported-media-type'];
 
 /** @throws CliError in place of the refusal of a server without programs */
-export async function ofProgramServer<Answer>(
+export function ofProgramServer<Answer>(
   client: GatehouseClient,
   answer: Promise<Answer>,
 ): Promise<Answer> {
-  try {
-    return await answer;
-  } catch (error) {
-    if (error instanceof GatehouseProblem && NOT_OFFERED.includes(error.code)) {
-      const { features } = await client.features();
-      if (features?.programs?.enabled !== true) {
-        throw refusedError(`No backend of ${client.serverUrl} accepts programs.`, 'no-programs');
-      }
-    }
-    throw error;
-  }
+  const refused = onRefusal(NOT_OFFERED, async (error) => {
+    const { features } = await client.features();
+    throw features?.programs?.enabled === true
+      ? error
+      : refusedError(`No backend of ${client.serverUrl} accepts programs.`, 'no-programs');
+  });
+  return answer.catch(refused);
 }
 
 function describePrograms(listed: readonly ListedProgram[]): string {

@@ -1,10 +1,10 @@
 import { GatehouseClient } from '../../../packages/client/api/api-client.js';
+import { onRefusal } from '../../../packages/client/api/problem.js';
 import { requireSession, type CurrentSession } from '../account/current-session.js';
 import { notLoggedInError, refusedError, usageError } from '../cli-error.js';
 import type { CliContext } from '../command.js';
 import { durationMs } from '../options.js';
 import { formatMinute } from '../output.js';
-import { replacing } from '../replacing.js';
 import { serverFetch } from '../server-fetch.js';
 import { ofProgramServer } from './list-programs.js';
 import { ProgramFiles, type ProgramFile } from './program-files.js';
@@ -96,9 +96,9 @@ export async function printToken(context: CliContext): Promise<void> {
 async function refresh(file: ProgramFile, name: string) {
   const { server: serverUrl, clientId, refreshToken } = file;
   const client = new GatehouseClient({ serverUrl, fetch: serverFetch });
-  const ended = replacing(['invalid-grant'], ({ code }) => {
+  const ended = onRefusal(['invalid-grant'], ({ code }) => {
     const hint = `Sign in to ${serverUrl}, and add it again: gatehouse programs add ${name} --help`;
-    return notLoggedInError(`The access of ${name} has ended.`, code, hint);
+    throw notLoggedInError(`The access of ${name} has ended.`, code, hint);
   });
   const token = client.programs.token({ clientId, refreshToken });
   return ofProgramServer(client, token).catch(ended);

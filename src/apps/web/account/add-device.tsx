@@ -5,7 +5,7 @@ import {
   approveDevice,
   type DeviceApproval,
 } from '../../../packages/client/devices/device-approval.js';
-import { GatehouseProblem } from '../../../packages/client/api/problem.js';
+import { GatehouseProblem, onRefusal } from '../../../packages/client/api/problem.js';
 import type { DeviceKey } from '../../../packages/client/crypto/device-key.js';
 import { isOlderDeviceLink, readDeviceLink } from '../../../packages/client/devices/device-link.js';
 import { findDevice } from '../../../packages/client/devices/device-server.js';
@@ -148,6 +148,9 @@ function CodeField({ given, notice }: { readonly given: string; readonly notice:
   );
 }
 
+/** Refusals where no device waits with the code any more. */
+const USED = ['not-found', 'already-answered'];
+
 interface FoundDevice {
   readonly waiting: WaitingDevice;
   readonly isKeyed: boolean;
@@ -177,7 +180,7 @@ function FindDevice({ userCode, ...props }: FindDeviceProps) {
       notify(problem(() => t.add.otherKey));
     }
   };
-  const load = () => find().catch((error: unknown) => askAgainUnless(error, again));
+  const load = () => find().catch(onRefusal(USED, again));
   const reload = useReload(load, { notify, endSession });
   useEffect(reload, []);
   return found === null ? (
@@ -194,19 +197,6 @@ function FindDevice({ userCode, ...props }: FindDeviceProps) {
 function hasHadKey({ accountId }: Session): boolean {
   const isHere = rememberedKey(accountId) !== null || keptKeyOf(accountId) !== null;
   return isHere || pinOf(accountId) !== null;
-}
-
-/** @throws an error that has another reason than the code */
-function askAgainUnless(error: unknown, askAgain: () => void): void {
-  if (!isUsed(error)) {
-    throw error;
-  }
-  askAgain();
-}
-
-/** Returns true if no device waits with the code any more. */
-function isUsed(error: unknown): boolean {
-  return error instanceof GatehouseProblem && /^(not-found|already-answered)$/.test(error.code);
 }
 
 interface ApprovalProps extends FindDeviceProps {
@@ -226,7 +216,7 @@ function Approval({ userCode, found, ...props }: ApprovalProps) {
   const { accountId } = session;
   const isLink = device.link !== null;
   const orAnother = (work: Promise<void>) =>
-    work.catch((error: unknown) => askAgainUnless(error, () => props.askAgain(userCode)));
+    work.catch(onRefusal(USED, () => props.askAgain(userCode)));
   const handed = useRef<Handed>({ approval: null, isAnswerLost: false });
   const approve = async (entered: EnteredKey | null) => {
     const words = await approveWith(entered, waiting, handed.current, props);
@@ -291,8 +281,9 @@ async function approveWith(
       await client.devices.approve(waiting.id, sealed);
       handed.isAnswerLost = false;
     } catch (error) {
-      if (!handed.isAnswerLost || !isUsed(error)) {
-        handed.isAnswerLost ||= !(error instanceof GatehouseProblem) || error.status >= 500;
+      const refused = error instanceof GatehouseProblem ? error : null;
+      if (!handed.isAnswerLost || refused === null || !USED.includes(refused.code)) {
+        handed.isAnswerLost ||= refused === null || refused.status >= 500;
         throw error;
       }
     }

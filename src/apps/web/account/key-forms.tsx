@@ -1,6 +1,6 @@
 import type { ComponentChildren, RefObject } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { GatehouseProblem } from '../../../packages/client/api/problem.js';
+import { type GatehouseProblem, onRefusal } from '../../../packages/client/api/problem.js';
 import type { DeviceKey } from '../../../packages/client/crypto/device-key.js';
 import { loading } from '../server.js';
 import { Button } from '../ui/button.js';
@@ -12,7 +12,6 @@ import {
   NoticeLine,
   problem,
   type Notice,
-  type Notify,
   useNotedAction,
 } from '../ui/notice.js';
 import { useReload } from '../ui/use-reload.js';
@@ -106,8 +105,11 @@ function useKeySubmission(props: ExistingKeyFormProps, isTyping: boolean) {
     setUnknown(null);
     action.run(async () => {
       const key = await read();
-      const isKnown = await reportingUnknown(() => use(key, isTyping), action.show);
-      setUnknown(isKnown ? null : key);
+      const refuse = () => {
+        action.show(problem(() => t.signIn.noAccount));
+        setUnknown(key);
+      };
+      await use(key, isTyping).catch(onRefusal(['not-found'], refuse));
     });
   });
   return { unknown, submit, ...action };
@@ -122,20 +124,6 @@ function CreateWithKey({ create, unknown, isBusy, run }: CreateWithKeyProps) {
   return create === undefined ? null : (
     <Button disabled={isBusy} onClick={() => run(() => create(unknown))} text={t.newKey.withThis} />
   );
-}
-
-/** Reports a key without an account. @returns false for such a key */
-async function reportingUnknown(work: () => Promise<void>, show: Notify): Promise<boolean> {
-  try {
-    await work();
-    return true;
-  } catch (error) {
-    if (!(error instanceof GatehouseProblem) || error.code !== 'not-found') {
-      throw error;
-    }
-    show(problem(() => t.signIn.noAccount));
-    return false;
-  }
 }
 
 interface TypedKeyProps extends Pick<ExistingKeyFormProps, 'id' | 'isScanned'> {
@@ -177,22 +165,24 @@ interface NewKeyFormProps extends Omit<KeyFormProps, 'use'> {
 export function NewKeyForm(props: NewKeyFormProps) {
   const { use, endSession, needsInvitation = false, givenInvitation = '', children } = props;
   const [key, setKey] = useState<DeviceKey | null>(null);
-  const [refused, refuseInvitation] = useState<Notice | null>(null);
+  const [invalid, refuseInvitation] = useState<Notice | null>(null);
   const { notice, show, isBusy, run } = useNotedAction(endSession);
-  const create = reportingInvitation(use, refuseInvitation);
   const reload = useReload(async () => setKey(await (await keys()).generate()), { notify: show });
   useEffect(reload, []);
   if (key === null) {
     return <NoticeLine notice={notice} />;
   }
   const submit = submitting((values) => {
+    const invitation = needsInvitation ? textOf(values, 'invitation') : null;
+    // Next to its field, in place of the end of the form.
+    const refuse = (refused: GatehouseProblem) => refuseInvitation(failure(refused));
     refuseInvitation(null);
-    run(() => create(key, needsInvitation ? textOf(values, 'invitation') : null));
+    run(() => use(key, invitation).catch(onRefusal(['invitation-invalid'], refuse)));
   });
   const { newKey } = t;
   return (
     <form onSubmit={submit}>
-      {needsInvitation && <InvitationField given={givenInvitation} notice={refused} />}
+      {needsInvitation && <InvitationField given={givenInvitation} notice={invalid} />}
       <p>{newKey.lead}</p>
       <AccountName />
       <div class="field">
@@ -223,20 +213,6 @@ function useLeaveWarning(isOn: boolean): void {
     }
     return () => removeEventListener('beforeunload', warn);
   }, [isOn]);
-}
-
-/** Reports an invalid invitation next to its field, in place of the end of the form. */
-function reportingInvitation(use: NewKeyFormProps['use'], refuse: Notify): NewKeyFormProps['use'] {
-  return async (key, invitation) => {
-    try {
-      await use(key, invitation);
-    } catch (error) {
-      if (!(error instanceof GatehouseProblem) || error.code !== 'invitation-invalid') {
-        throw error;
-      }
-      refuse(failure(error));
-    }
-  };
 }
 
 /** Fills in the key of a printed sheet. The person submits it. */

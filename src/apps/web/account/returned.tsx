@@ -21,13 +21,13 @@ interface FlowEnds {
   readonly close: Notify;
 }
 
-interface ReturnedProps extends FlowEnds {
-  readonly arrival: Extract<Arrival, { kind: 'certificate' | 'returned' }>;
+interface ReturnedProps<Kind extends Arrival['kind']> extends FlowEnds {
+  readonly arrival: Extract<Arrival, { kind: Kind }>;
   readonly session: Session | null;
 }
 
 /** Finishes what a provider or a certificate was asked for. */
-export function Returned({ arrival, ...props }: ReturnedProps) {
+export function Returned({ arrival, ...props }: ReturnedProps<'certificate' | 'returned'>) {
   return arrival.kind === 'certificate' ? (
     <CertificateReturned arrival={arrival} {...props} />
   ) : (
@@ -35,12 +35,7 @@ export function Returned({ arrival, ...props }: ReturnedProps) {
   );
 }
 
-interface CertificateReturnedProps extends FlowEnds {
-  readonly arrival: Extract<Arrival, { kind: 'certificate' }>;
-  readonly session: Session | null;
-}
-
-function CertificateReturned({ arrival, session, ...props }: CertificateReturnedProps) {
+function CertificateReturned({ arrival, session, ...props }: ReturnedProps<'certificate'>) {
   const { startSession, close } = props;
   const { code, flow } = arrival;
   useEffect(() => {
@@ -60,12 +55,7 @@ function CertificateReturned({ arrival, session, ...props }: CertificateReturned
   return <p class="waiting">{t.moment}</p>;
 }
 
-interface ProviderReturnedProps extends FlowEnds {
-  readonly arrival: Extract<Arrival, { kind: 'returned' }>;
-  readonly session: Session | null;
-}
-
-function ProviderReturned({ arrival, session, ...props }: ProviderReturnedProps) {
+function ProviderReturned({ arrival, session, ...props }: ReturnedProps<'returned'>) {
   const { provider, answer, flow } = arrival;
   const proof = flow?.proof ?? null;
   const isSignIn = answer.kind === 'known' || answer.kind === 'new';

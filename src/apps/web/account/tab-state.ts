@@ -5,7 +5,7 @@ import {
   readDeviceLink,
   type DeviceLink,
 } from '../../../packages/client/devices/device-link.js';
-import { isRecord } from '../../../core/protocol/is-record.js';
+import { recordOf } from '../../../core/protocol/is-record.js';
 import { invitationIn } from '../../../core/protocol/invitation-code.js';
 import { forgetKeyOf } from './key-memory.js';
 import { sectionIn } from './sections.js';
@@ -354,10 +354,9 @@ function takePendingFlow(): PendingFlow | null {
     : null;
 }
 
-function read(name: string, store = sessionStorage): Record<string, unknown> {
+function read(name: string, store = sessionStorage): Readonly<Record<string, unknown>> {
   try {
-    const saved: unknown = JSON.parse(store.getItem(name) ?? '{}');
-    return isRecord(saved) ? saved : {};
+    return recordOf(JSON.parse(store.getItem(name) ?? '{}'));
   } catch {
     return {};
   }

@@ -53,13 +53,21 @@ export class GatehouseProblem extends Error implements ProblemFacts {
   }
 }
 
-/** For `catch`: returns null for what the server does not have, and throws any other failure. */
-export function nullIfNotFound(error: unknown): null {
-  if (error instanceof GatehouseProblem && error.code === 'not-found') {
-    return null;
-  }
-  throw error;
+/** For `catch`: gives a refusal with one of the codes to `handle`, and throws any other failure. */
+export function onRefusal<Result>(
+  codes: readonly string[],
+  handle: (refused: GatehouseProblem) => Result,
+) {
+  return (error: unknown): Result => {
+    if (error instanceof GatehouseProblem && codes.includes(error.code)) {
+      return handle(error);
+    }
+    throw error;
+  };
 }
+
+/** For `catch`: returns null for what the server does not have, and throws any other failure. */
+export const nullIfNotFound = onRefusal(['not-found'], () => null);
 
 /** No answer: wrong address, no network, connection refused, or a timeout. */
 export class ServerUnreachable extends Error {

@@ -1,6 +1,6 @@
 import type { GatehouseClient } from '../api/api-client.js';
 import type { LoginAnswer, WaitingDevice } from '../api/api-client-answers.js';
-import { GatehouseProblem } from '../api/problem.js';
+import { onRefusal } from '../api/problem.js';
 import type { DeviceKey } from '../crypto/device-key.js';
 import { OtherAccountKey } from '../crypto/key-text.js';
 import type { AccountPin } from '../settings/account-pin.js';
@@ -53,7 +53,7 @@ export async function approveDevice(
     await client.devices.approve(device.id, sealed);
     return { login: null, words };
   }
-  const login = await client.logIn(key).catch(explained);
+  const login = await client.logIn(key).catch(refuseOther);
   const own = client.withToken(login.token);
   try {
     if (login.accountId !== accountId) {
@@ -69,7 +69,6 @@ export async function approveDevice(
 }
 
 /** A key without an account is not the key of this account. */
-function explained(error: unknown): never {
-  const hasNoAccount = error instanceof GatehouseProblem && error.code === 'not-found';
-  throw hasNoAccount ? new OtherAccountKey() : error;
-}
+const refuseOther = onRefusal(['not-found'], () => {
+  throw new OtherAccountKey();
+});

@@ -7,7 +7,7 @@ import { isRecord } from '../../../core/protocol/is-record.js';
 import { noteSettings, type AccountPin, type PinStore } from './account-pin.js';
 import type { StoredSettings } from '../api/api-client-answers.js';
 import type { SettingsRoutes } from '../api/account-routes.js';
-import { GatehouseProblem } from '../api/problem.js';
+import { onRefusal } from '../api/problem.js';
 
 /** An account's settings as `GET /v2/account/settings` returns them. */
 export type SettingsContent =
@@ -333,12 +333,10 @@ async function write(
 }
 
 async function send(client: SettingsClient, content: Content, version: number): Promise<boolean> {
-  try {
-    return (await client.settings.write(content, version)).success;
-  } catch (cause) {
-    // The server reports the other mode, which only the person may change on this device.
-    const isOtherMode = cause instanceof GatehouseProblem && cause.code === 'content-mode-mismatch';
-    const reason = content.t === 'encrypted' ? 'plain' : 'encrypted';
-    throw isOtherMode ? new SettingsRefused(reason, { cause }) : cause;
-  }
+  // The server reports the other mode, which only the person may change on this device.
+  const refused = onRefusal(['content-mode-mismatch'], (cause) => {
+    throw new SettingsRefused(content.t === 'encrypted' ? 'plain' : 'encrypted', { cause });
+  });
+  const { success } = await client.settings.write(content, version).catch(refused);
+  return success;
 }

@@ -11,7 +11,7 @@ import {
   type SettingsWait,
 } from './account-settings.js';
 import type { GatehouseClient } from '../api/api-client.js';
-import { GatehouseProblem } from '../api/problem.js';
+import { onRefusal } from '../api/problem.js';
 
 /**
  * Changes the encryption mode of a keyed account, with everything that it stores: all of it, or
@@ -45,21 +45,16 @@ export async function changeEncryption(
         content: conversion.credential(`credential:${service}`, one),
       })),
     });
-    const { success } = await migration.catch(asConflict);
+    // Refused where another client has added or removed a credential since they were listed.
+    const { success } = await migration.catch(
+      onRefusal(['migration-required'], () => ({ success: false })),
+    );
     if (success) {
       const { mark } = settings;
       await pins.update((before) => ({ mode: toMode, settings: mark ?? before?.settings ?? null }));
     }
     return success || null;
   }, wait);
-}
-
-/** Another client has added or removed a credential since they were listed. */
-function asConflict(error: unknown): { readonly success: false } {
-  if (error instanceof GatehouseProblem && error.code === 'migration-required') {
-    return { success: false };
-  }
-  throw error;
 }
 
 class Conversion {

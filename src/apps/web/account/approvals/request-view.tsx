@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { GatehouseProblem } from '../../../../packages/client/api/problem.js';
+import { onRefusal } from '../../../../packages/client/api/problem.js';
 import { whyAskedAgain } from '../../../../packages/client/approvals/allow-from-notification.js';
 import {
   answerRequest,
@@ -269,15 +269,15 @@ function useAnswer({ item, keys, requests, session, endSession }: FoundProps, sh
   };
   const answer: Answer = (choice, onSent) =>
     run(() =>
-      send(choice).then(onSent, (error: unknown) => {
-        if (!isEnd(error)) {
-          throw error;
-        }
-        if (error.code === 'already-answered') {
-          requests.noteSent(id, 'earlier');
-        }
-        requests.reload();
-      }),
+      send(choice).then(
+        onSent,
+        onRefusal(['already-answered', 'request-expired', 'not-found'], ({ code }) => {
+          if (code === 'already-answered') {
+            requests.noteSent(id, 'earlier');
+          }
+          requests.reload();
+        }),
+      ),
     );
   return { isBusy, answer };
 }
@@ -295,11 +295,6 @@ function whyNot(
     return reasons.plain;
   }
   return notAllowed === null ? null : reasons[notAllowed];
-}
-
-function isEnd(error: unknown): error is GatehouseProblem {
-  const codes = ['already-answered', 'request-expired', 'not-found'];
-  return error instanceof GatehouseProblem && codes.includes(error.code);
 }
 
 function Ended({ end }: { readonly end: RequestEnd }) {
