@@ -11,7 +11,7 @@ import { accountAddress, listAddress, type Filter } from '../route.js';
 import { useProviderIds, useProviderName } from '../provider-names.js';
 import { formatCount, MAX_COUNTED } from '../format-count.js';
 import { useSession } from '../session.js';
-import { LiveNotice } from '../live-notice.js';
+import { LiveNotice } from '../use-live.js';
 import { ListTable } from '../tables.js';
 import { texts } from '../i18n/texts.js';
 import { nameOf, stateOf } from './account-names.js';

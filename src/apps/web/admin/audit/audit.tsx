@@ -7,7 +7,7 @@ import { PageButtons, usePages } from '../pages.js';
 import { listAddress, type Filter } from '../route.js';
 import { keptToken, useSession } from '../session.js';
 import { Lesson } from '../lesson.js';
-import { LiveNotice } from '../live-notice.js';
+import { LiveNotice } from '../use-live.js';
 import { texts } from '../i18n/texts.js';
 import { EventTable } from './event-table.js';
 import { writeQuery } from '../../../../packages/client/api/query.js';

@@ -7,9 +7,8 @@ import { reasonName } from '../policy/statements.js';
 import { useProviderName } from '../provider-names.js';
 import { useSession } from '../session.js';
 import { Lesson } from '../lesson.js';
-import { LiveNotice } from '../live-notice.js';
 import { DataTable, ListTable } from '../tables.js';
-import { useLive } from '../use-live.js';
+import { LiveNotice, useLive } from '../use-live.js';
 import { Section } from '../../ui/section.js';
 
 type Backend = AdminResourceServers['resourceServers'][number];

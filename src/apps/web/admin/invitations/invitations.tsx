@@ -12,7 +12,7 @@ import { Head } from '../head.js';
 import { PageButtons, usePages } from '../pages.js';
 import { useSession } from '../session.js';
 import { Lesson } from '../lesson.js';
-import { LiveNotice } from '../live-notice.js';
+import { LiveNotice } from '../use-live.js';
 import { texts } from '../i18n/texts.js';
 import { stateOf } from './invitation-state.js';
 import { CopyButton } from '../../ui/copy-button.js';

@@ -4,8 +4,7 @@ import { formatDate } from '../../i18n/format.js';
 import { formatCount } from '../format-count.js';
 import { texts } from '../i18n/texts.js';
 import { useSession } from '../session.js';
-import { LiveNotice } from '../live-notice.js';
-import { useLive } from '../use-live.js';
+import { LiveNotice, useLive } from '../use-live.js';
 import { Legend, Numbers } from './chart-parts.js';
 import { Button } from '../../ui/button.js';
 

@@ -1,8 +1,7 @@
 import { Head } from '../head.js';
 import { texts } from '../i18n/texts.js';
 import { useSession } from '../session.js';
-import { LiveNotice } from '../live-notice.js';
-import { useLive } from '../use-live.js';
+import { LiveNotice, useLive } from '../use-live.js';
 import { Findings } from './findings.js';
 import { Plan } from './plan.js';
 import { Rules } from './rules.js';

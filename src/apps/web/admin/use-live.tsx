@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
-import { failure, type Notice } from '../ui/notice.js';
+import { failure, Loading, NoticeLine, type Notice } from '../ui/notice.js';
 import { repeatWhileVisible } from '../ui/repeat-while-visible.js';
 import { requiresSignIn } from '../i18n/failure.js';
 import { useSession } from './session.js';
@@ -73,4 +73,20 @@ function useAge(): { readonly isOld: boolean; readonly reset: () => void } {
   }, []);
   useEffect(() => () => clearTimeout(timer.current), []);
   return { isOld, reset };
+}
+
+interface LiveNoticeProps {
+  readonly live: Live<unknown>;
+  /** The result of the last action, which a failure to read replaces. */
+  readonly notice?: Notice | null;
+}
+
+/** The failure to read a value; until the first answer, its placeholder. */
+export function LiveNotice({ live, notice = null }: LiveNoticeProps) {
+  return (
+    <>
+      <NoticeLine notice={live.notice ?? notice} />
+      {live.value === null && live.notice === null && <Loading retry={live.reload} />}
+    </>
+  );
 }
