@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { PoolClient } from 'pg';
 import { RISC, SsfTransmitter } from '../../fakes/ssf-transmitter.js';
 import { AdminCalls, AdminTokensFile, adminUrlOf } from '../../fixtures/admin-fixture.js';
 import { KEYLESS, OffboardingFixture, type Person } from '../../fixtures/offboarding-fixture.js';
@@ -46,14 +47,22 @@ async function deadlocks(): Promise<number> {
   return Number(rows[0]?.deadlocks);
 }
 
-const untilWaiting = (count: number): Promise<void> =>
-  fixture.until(`${count} wait`, async () => {
+/** Waits until so many transactions wait for that of `holder`, or for one another behind it. */
+async function untilWaiting(holder: PoolClient, count: number): Promise<void> {
+  const { rows: own } = await holder.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
+  await fixture.until(`${count} wait`, async () => {
     const { rows } = await fixture.sql.query(
-      `SELECT 1 FROM pg_stat_activity
-       WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+      `WITH RECURSIVE waiting AS (
+         SELECT $1::int AS pid
+         UNION
+         SELECT other.pid FROM pg_stat_activity other JOIN waiting
+           ON other.wait_event_type = 'Lock' AND waiting.pid = ANY(pg_blocking_pids(other.pid))
+       ) SELECT FROM waiting WHERE pid <> $1`,
+      [own[0]?.pid],
     );
     return rows.length >= count;
   });
+}
 
 /** Returns the status, or what a redirect says. */
 function outcomeOf({ status, headers }: Answer): unknown {
@@ -72,9 +81,9 @@ async function inTurn(
   await holder.query('BEGIN');
   await holder.query(lock, [id]);
   const one = first();
-  await untilWaiting(1);
+  await untilWaiting(holder, 1);
   const other = second();
-  await untilWaiting(2);
+  await untilWaiting(holder, 2);
   await holder.query('COMMIT');
   holder.release();
   return [await one, await other].map(outcomeOf);
@@ -210,7 +219,7 @@ describe('transactions about one person (need PostgreSQL)', () => {
     await holder.query('BEGIN; SELECT FROM account FOR UPDATE');
     // In turn, so that deactivations and logins have connections of the server.
     const sent = people.map(({ id }, at) => [scim.patch(server, id, INACTIVE), logins[at]?.()]);
-    await untilWaiting(MANY / 10);
+    await untilWaiting(holder, MANY / 10);
     await holder.query('COMMIT');
     holder.release();
     const answers = await Promise.all(
