@@ -53,6 +53,8 @@ interface Route {
 
 const { settings } = resolveSettings({
   DATABASE_URL: 'postgres://unused@127.0.0.1:1/none',
+  // The timer of an attempt outlives the application, and Jest waits half a second for a worker.
+  SERVICE_DATABASE_CONNECT_TIMEOUT_MS: '100',
   SERVICE_MASTER_SECRET: 'a secret that is only for this test',
   SERVICE_LOG_LEVEL: 'silent',
   SERVICE_DOCS_ENABLED: 'false',
