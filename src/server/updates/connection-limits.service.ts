@@ -20,7 +20,7 @@ const RETRY_SECONDS = 10;
 /** Packet type of the Socket.IO protocol, revision 5. */
 const CONNECT = '0';
 
-/** The inspected fields of an Engine.IO packet. */
+/** The inspected fields of an Engine.IO packet. Its parser calls a malformed one an `error`. */
 export interface IncomingPacket {
   readonly type: string;
   readonly data?: unknown;
@@ -63,6 +63,8 @@ export class ConnectionLimitsService {
     state.usedUntilMs = Math.max(state.usedUntilMs, now) + STEP_MS;
     if (state.usedUntilMs - now > BURST * STEP_MS) {
       this.refuse(connection, namespace ?? '/', tooMuch());
+    } else if (packet?.type === 'error') {
+      this.refuse(connection, '/', malformed());
     } else if (namespace !== null) {
       if (state.hasConnected || namespace !== '/') {
         this.refuse(connection, namespace, invalidRequest('namespace', 'Connect once, to /.'));
@@ -76,6 +78,12 @@ export class ConnectionLimitsService {
     this.stateOf(socket.conn).socket = socket;
     this.unauthenticated.release(socket.conn);
     Object.assign(socket.conn, { request: null });
+    // Clients may send an event of this name, without an Error.
+    socket.on('error', (error: unknown) => {
+      if (error instanceof Error) {
+        this.connections.close(socket, malformed());
+      }
+    });
   }
 
   @Interval(UNSENT_CHECK_MS)
@@ -112,6 +120,12 @@ export class ConnectionLimitsService {
 }
 
 const tooMuch = (): AppError => new AppError('rate-limited', { retryAfterSeconds: RETRY_SECONDS });
+
+const malformed = (): AppError =>
+  invalidRequest(
+    'packet',
+    'Is no packet of Socket.IO, revision 5, in one of Engine.IO, revision 4.',
+  );
 
 /** Returns the namespace of a CONNECT packet; null for any other packet. */
 function connectNamespace(packet: IncomingPacket | undefined): string | null {

@@ -7,6 +7,7 @@ import { OWN_PROCESS, startServer } from '../../fixtures/programs/server-fixture
 const OF_ONE_ADDRESS = 20;
 const OF_ALL = 40;
 const TEXT = 1;
+const BINARY = 2;
 const PING = 9;
 const PONG = 10;
 /** The flood is five times the burst that one connection may send. */
@@ -138,6 +139,26 @@ describe('one WebSocket', () => {
       expect(refusalIn(reason)).toEqual(['closing', expect.objectContaining({ statusCode: 400 })]);
     },
   );
+
+  it.each<[string, number, string]>([
+    ['a type that does not exist', TEXT, '49'],
+    ['no JSON', TEXT, '42["ping"'],
+    ['an event without a name', TEXT, '42{}'],
+    ['bytes that belong to nothing', BINARY, 'bytes'],
+    ['no packet of Engine.IO', TEXT, 'x'],
+  ])('sends closing to a connected WebSocket that sends %s', async (_what, opcode, payload) => {
+    const socket = await joined();
+    await socket.flood(opcode, payload, 1);
+    const reason = await socket.message('42["closing"');
+    await socket.closed;
+    expect(refusalIn(reason)).toEqual(['closing', expect.objectContaining({ statusCode: 400 })]);
+  });
+
+  it('keeps a connection that sends an event with the name "error"', async () => {
+    const socket = await joined();
+    socket.send('42["error","text"]', '421["ping"]');
+    expect(await socket.message('431')).toBe('431[{}]');
+  });
 
   it('refuses another namespace with the documented error shape', async () => {
     const socket = await silent('192.0.2.1');
