@@ -73,6 +73,55 @@ describe(IdentityDueRepository, () => {
     await expect(identities.oldestCheck([])).resolves.toBeNull();
   });
 
+  describe('with more identities than one statement may change', () => {
+    const COUNT = 5001;
+    const anchorKey = 'a'.repeat(64);
+    const issuer = { issuerName: 'CA', serialNumber: '1f' };
+
+    beforeAll(async () => {
+      const reference = JSON.stringify({ ...issuer, anchorKey });
+      await source.query(
+        `WITH "added" AS (
+           INSERT INTO "account" ("id", "created_at", "key_mode", "encryption_mode")
+           SELECT gen_random_uuid(), now(), 'keyless', 'plain' FROM generate_series(1, ${COUNT})
+           RETURNING "id")
+         INSERT INTO "identity" ("id", "account_id", "provider", "subject", "connected_at",
+           "eligibility_status", "certificate")
+         SELECT gen_random_uuid(), "id", 'mtls', "id"::text, now(), 'eligible',
+           jsonb_build_object('reference', $1::jsonb) FROM "added"`,
+        [reference],
+      );
+      await source.query(
+        `CREATE FUNCTION "refuse_many"() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+           IF (SELECT count(*) FROM "changed") >= ${COUNT} THEN
+             RAISE EXCEPTION 'too many rows in one statement';
+           END IF;
+           RETURN NULL;
+         END $$`,
+      );
+      await source.query(
+        `CREATE TRIGGER "refuse_many" AFTER UPDATE ON "identity" REFERENCING NEW TABLE AS "changed"
+         FOR EACH STATEMENT EXECUTE FUNCTION "refuse_many"()`,
+      );
+    });
+    afterAll(() => source.query(`DROP FUNCTION "refuse_many" CASCADE`));
+
+    it('makes all of a provider due', async () => {
+      await expect(identities.makeAllDue('mtls')).resolves.toBe(COUNT);
+    });
+
+    it('makes those of a withdrawn authority due, and no others', async () => {
+      await expect(identities.makeUntrustedDue([anchorKey])).resolves.toBe(0);
+      await expect(identities.makeUntrustedDue(['b'.repeat(64)])).resolves.toBe(COUNT);
+    });
+
+    it('makes those of a revoked certificate due, and no others', async () => {
+      const { issuerName, serialNumber } = issuer;
+      await expect(identities.makeCertificatesDue(issuerName, ['20'])).resolves.toBe(0);
+      await expect(identities.makeCertificatesDue(issuerName, [serialNumber])).resolves.toBe(COUNT);
+    });
+  });
+
   it('limits the wait for the next check by the clock of the database', async () => {
     await link('slow', NOW, null);
     await source.query(

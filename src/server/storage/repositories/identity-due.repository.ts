@@ -54,6 +54,9 @@ export interface StoredResult {
 }
 
 const ADOPT_BATCH = 1000;
+/** More in one statement would exceed its time-out, and keep logins waiting for the rows. */
+const MARKED_AT_ONCE = 5000;
+const NO_ID = '00000000-0000-0000-0000-000000000000';
 /** Truncated, because the driver's Date has no microseconds. */
 export const DUE_NOW = `date_trunc('milliseconds', now())`;
 
@@ -62,7 +65,7 @@ const PATH = `(SELECT "certificate" -> 'reference' AS "one"
   UNION ALL SELECT jsonb_array_elements("certificate" #> '{reference,issuers}')) AS "path"`;
 
 const IS_NAMED = `EXISTS (SELECT 1 FROM ${PATH}
-  WHERE "one" ->> 'issuerName' = $2 AND "one" ->> 'serialNumber' = ANY($3::text[]))`;
+  WHERE "one" ->> 'issuerName' = $3 AND $4::jsonb ? ("one" ->> 'serialNumber'))`;
 
 const MAX_KEYS = 8;
 
@@ -201,16 +204,10 @@ export class IdentityDueRepository {
    * @param serialNumbers lower-case hex without leading zero bytes
    * @returns the number of identities that became due, without those already refused
    */
-  async makeCertificatesDue(issuerName: string, serialNumbers: readonly string[]): Promise<number> {
-    const made = await this.database.query(
-      `UPDATE "identity" SET "eligibility_next_check_at" = ${DUE_NOW}
-       WHERE "provider" = $1 AND "eligibility_status" <> 'ineligible' AND (${IS_NAMED}
-         OR "account_id" IN (
-           SELECT "account_id" FROM "session" WHERE "certificate" IS NOT NULL AND ${IS_NAMED}))
-       RETURNING 1`,
-      [CERTIFICATES, issuerName, serialNumbers],
-    );
-    return made.length;
+  makeCertificatesDue(issuerName: string, serialNumbers: readonly string[]): Promise<number> {
+    // PostgreSQL finds a key of an object by a binary search. Lists may have 10,000 of them.
+    const serials = JSON.stringify(Object.fromEntries(serialNumbers.map((one) => [one, true])));
+    return this.makePagesDue(CERTIFICATES, isOfCertificate(IS_NAMED), [issuerName, serials]);
   }
 
   /**
@@ -218,16 +215,9 @@ export class IdentityDueRepository {
    * @param anchorKeys SHA-256 of the trusted authorities' public keys, hex
    * @returns the number of identities that became due, without those already refused
    */
-  async makeUntrustedDue(anchorKeys: readonly string[]): Promise<number> {
-    const isUntrusted = `"certificate" #>> '{reference,anchorKey}' <> ALL($2::text[])`;
-    const made = await this.database.query(
-      `UPDATE "identity" SET "eligibility_next_check_at" = ${DUE_NOW}
-       WHERE "provider" = $1 AND "eligibility_status" <> 'ineligible' AND (${isUntrusted}
-         OR "account_id" IN (SELECT "account_id" FROM "session" WHERE ${isUntrusted}))
-       RETURNING 1`,
-      [CERTIFICATES, anchorKeys],
-    );
-    return made.length;
+  makeUntrustedDue(anchorKeys: readonly string[]): Promise<number> {
+    const isUntrusted = `"certificate" #>> '{reference,anchorKey}' <> ALL($3::text[])`;
+    return this.makePagesDue(CERTIFICATES, isOfCertificate(isUntrusted), [anchorKeys]);
   }
 
   /** Returns identities with their last answers, by their ids, after `after`. */
@@ -247,7 +237,7 @@ export class IdentityDueRepository {
 
   /** @returns the number of identities that became due */
   makeAllDue(provider: string): Promise<number> {
-    return makeIdentitiesDue(this.identities, { provider });
+    return this.makePagesDue(provider, 'true', []);
   }
 
   /**
@@ -260,6 +250,36 @@ export class IdentityDueRepository {
       await keepSignOut(tx, provider, waitingFor('recheck', [{ subject }]), now, now);
       return makeIdentitiesDue(tx, { provider, subject });
     });
+  }
+
+  /**
+   * Each page is a statement of its own, so that its time does not grow with the number of identities.
+   * @param condition SQL of an identity
+   * @param parameters of the condition, from `$3`
+   */
+  private async makePagesDue(
+    provider: string,
+    condition: string,
+    parameters: readonly unknown[],
+  ): Promise<number> {
+    const sql = `
+      WITH "page" AS (
+        SELECT "id" FROM "identity" WHERE "provider" = $1 AND "id" > $2
+        ORDER BY "id" LIMIT ${MARKED_AT_ONCE}),
+      "due_identity" AS (
+        UPDATE "identity" SET "eligibility_next_check_at" = ${DUE_NOW}
+        WHERE "id" IN (SELECT "id" FROM "page") AND (${condition}) RETURNING 1)
+      SELECT (SELECT count(*)::int FROM "due_identity") AS "due",
+        (SELECT "id" FROM "page" ORDER BY "id" OFFSET ${MARKED_AT_ONCE - 1}) AS "last"`;
+    let made = 0;
+    let after: string | null = NO_ID;
+    while (after !== null) {
+      type Page = { readonly due: number; readonly last: string | null };
+      const page: Page[] = await this.database.query<Page>(sql, [provider, after, ...parameters]);
+      made += page[0]?.due ?? 0;
+      after = page[0]?.last ?? null;
+    }
+    return made;
   }
 
   /**
@@ -288,6 +308,12 @@ export class IdentityDueRepository {
     );
     return row?.oldest?.getTime() ?? null;
   }
+}
+
+/** SQL of an identity that is not refused, and whose certificate, kept or of a live session, meets the condition. */
+function isOfCertificate(condition: string): string {
+  return `"eligibility_status" <> 'ineligible' AND (${condition} OR EXISTS (
+    SELECT FROM "session" WHERE "session"."account_id" = "identity"."account_id" AND ${condition}))`;
 }
 
 /** @returns the number of identities that became due */
