@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { AuditModule } from '../audit/audit.module.js';
 import { AuthModule } from '../auth/auth.module.js';
+import { OperatorRulesModule } from '../config/config.module.js';
 import { IdentitiesModule } from '../identities/identities.module.js';
 import { MetricsModule } from '../metrics/metrics.module.js';
 import { ProvidersModule } from '../providers/providers.module.js';
@@ -11,7 +12,6 @@ import { CertificateHeadersService } from './certificate/certificate-headers.ser
 import { CertificateIdentitiesService } from './certificate/certificate-identities.service.js';
 import { CertificateLoginController } from './certificate/certificate-login.controller.js';
 import { CertificateLoginService } from './certificate/certificate-login.service.js';
-import { CertificateRechecksService } from './certificate/certificate-rechecks.service.js';
 import { CertificateReturnService } from './certificate/certificate-return.service.js';
 import { PresentedCertificateService } from './certificate/presented-certificate.service.js';
 import { TlsListenerService } from './certificate/tls-listener.service.js';
@@ -25,6 +25,7 @@ import { DevicesService } from './devices/devices.service.js';
 import { KeylessAccountService } from './keyless/keyless-account.service.js';
 import { KeylessLoginService } from './keyless/keyless-login.service.js';
 import { LoginOutcomesService } from './login-outcomes.service.js';
+import { LoginRechecksService } from './login-rechecks.service.js';
 import { ConnectController } from './provider/connect.controller.js';
 import { PendingLoginsService } from './provider/pending-logins.service.js';
 import { ProviderCallbackController } from './provider/provider-callback.controller.js';
@@ -62,6 +63,7 @@ import { ProviderStartService } from './provider/provider-start.service.js';
     AuthModule,
     IdentitiesModule,
     MetricsModule,
+    OperatorRulesModule,
     ProvidersModule,
     StorageModule,
   ],
@@ -79,7 +81,6 @@ import { ProviderStartService } from './provider/provider-start.service.js';
     CertificateHeadersService,
     CertificateIdentitiesService,
     CertificateLoginService,
-    CertificateRechecksService,
     CertificateReturnService,
     DeviceKeyService,
     DeviceRequestsService,
@@ -89,6 +90,7 @@ import { ProviderStartService } from './provider/provider-start.service.js';
     KeylessLoginService,
     LoginChallengeService,
     LoginOutcomesService,
+    LoginRechecksService,
     PendingLoginsService,
     PresentedCertificateService,
     ProviderCallbackService,

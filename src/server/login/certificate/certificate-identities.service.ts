@@ -9,7 +9,7 @@ import type { CertificateRecord } from '../../../core/policy/certificate/certifi
 import { CertificateStatusService } from '../../providers/certificate/certificate-status.service.js';
 import { IdentityRepository } from '../../storage/repositories/identity.repository.js';
 import type { KeylessIdentity } from '../keyless/keyless-identity.js';
-import { CertificateRechecksService } from './certificate-rechecks.service.js';
+import { LoginRechecksService } from '../login-rechecks.service.js';
 import { PresentedCertificateService } from './presented-certificate.service.js';
 
 export interface NamedCertificate {
@@ -42,7 +42,7 @@ export class CertificateIdentitiesService {
     private readonly identities: IdentityRepository,
     private readonly refusals: RefusedPeopleService,
     private readonly addresses: ClientAddressService,
-    private readonly rechecks: CertificateRechecksService,
+    private readonly rechecks: LoginRechecksService,
   ) {}
 
   async of(request: IncomingMessage): Promise<ProvenCertificate> {
@@ -86,7 +86,7 @@ export class CertificateIdentitiesService {
 
   /** Call it after the commit: a newer list may have been applied in between. */
   confirm({ subject, changes }: ProvenCertificate): Promise<void> {
-    return this.rechecks.confirm(subject, changes);
+    return this.rechecks.confirm(CERTIFICATES, subject, this.status.changes !== changes);
   }
 
   /** The owner of an account learns the reason, as at a provider. */

@@ -1,12 +1,14 @@
 import { Injectable } from '@nestjs/common';
-import { AppError } from '../../../common/errors.js';
+import { AppError, orRefuse } from '../../../common/errors.js';
 import type { AuthMode } from '../../../core/policy/admission/admission.js';
 import type { EligibilityFacts } from '../../../core/policy/eligibility/eligibility.js';
+import { OperatorRulesService } from '../../config/operator-rules.service.js';
 import { IdentitySignalsService } from '../../identities/identity-signals.service.js';
 import { ProviderRegistry } from '../../providers/provider.registry.js';
 import { DatabaseService, type Transaction } from '../../storage/database.service.js';
 import { ExternalFlowRepository } from '../../storage/repositories/one-time.repository.js';
 import { isProofOf } from '../login-proof.js';
+import { LoginRechecksService } from '../login-rechecks.service.js';
 
 /** Lifetime of a `state`, and then of a `pending`. */
 const LIFETIME_MS = 10 * 60_000;
@@ -54,6 +56,8 @@ export class PendingLoginsService {
     private readonly flows: ExternalFlowRepository,
     private readonly providers: ProviderRegistry,
     private readonly signals: IdentitySignalsService,
+    private readonly rules: OperatorRulesService,
+    private readonly rechecks: LoginRechecksService,
   ) {}
 
   /** Stores a flow behind its `state`. */
@@ -84,15 +88,13 @@ export class PendingLoginsService {
   }
 
   /** Takes the login in the transaction of `work`: one of concurrent calls, and no refused one. */
-  use<Result>(
+  async use<Result>(
     provider: string,
     pending: string,
     work: (tx: Transaction, contents: PendingContents) => Promise<Result>,
   ): Promise<Result> {
-    const issuer = this.providers.authority(provider)?.issuer;
-    if (issuer === undefined) {
-      return Promise.reject(new AppError('unsupported-provider'));
-    }
+    const { issuer } = orRefuse(this.providers.authority(provider), 'unsupported-provider');
+    const rules = this.rules.current();
     const used = this.database.transaction(async (tx) => {
       const contents = await this.flows.take<PendingContents>('external-pending', pending, tx);
       // The configured issuer may have changed since then.
@@ -104,9 +106,13 @@ export class PendingLoginsService {
       const result = await work(tx, contents);
       // Read under the lock of the identity, so that a simultaneous no of a directory is not missed.
       await this.signals.require(tx, contents);
-      return result;
+      return { result, subject: contents.subject };
     });
-    return used.catch((error: unknown) => this.signals.storeRefusal(error));
+    const { result, subject } = await used.catch((error: unknown) =>
+      this.signals.storeRefusal(error),
+    );
+    await this.rechecks.confirm(provider, subject, this.rules.current() !== rules);
+    return result;
   }
 
   drop(pending: string): Promise<void> {
