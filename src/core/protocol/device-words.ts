@@ -8,7 +8,7 @@ const KEY_BYTES = 32;
 const LABEL = 'gatehouse device v2';
 const WORDS = 5;
 const BITS_PER_WORD = 11;
-/** The number of words that a person types on the new device. */
+/** The number of words that a person has to type on the new device. */
 const TYPED_WORDS = 3;
 
 /** The new device as the device that approves knows it. */
@@ -56,10 +56,13 @@ export function handoverWords(device: DeviceIdentity, account: HandoverFacts): r
   ]);
 }
 
-/** Compares what a person typed: in any case, with any blanks. */
+/**
+ * Compares what a person typed: in any case, with any blanks. The other words may follow, because
+ * the device that approved shows them too, and there is one try.
+ */
 export function isTypedWords(words: readonly string[], typed: string): boolean {
   const given = typed.trim().toLowerCase().split(/\s+/);
-  return given.join(' ') === words.slice(0, TYPED_WORDS).join(' ');
+  return given.length >= TYPED_WORDS && given.every((word, index) => word === words[index]);
 }
 
 function identity({ publicKey, origins }: DeviceIdentity): readonly string[] {
