@@ -62,11 +62,13 @@ inChromium('requests on the account page', () => {
     const asked = await asker.ask();
     await inList('npm test').click();
     await sees('/srv/app');
+    await sees('Expires');
     await button('Allow').click();
     await sees('has not yet confirmed');
     expect((await asker.judge(asked)).decision).toMatchObject({ choice: 'allow', isSigned: true });
     await asker.take(asked);
     await sees('You allowed this, and the computer received your answer.');
+    expect(await visitor.text()).not.toContain('Expires');
   });
 
   it('answers questions with the chosen option, or declines', async () => {

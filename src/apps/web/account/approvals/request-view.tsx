@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { onRefusal } from '../../../../packages/client/api/problem.js';
 import { whyAskedAgain } from '../../../../packages/client/approvals/allow-from-notification.js';
@@ -81,10 +82,7 @@ function FoundRequest({ item, ...props }: FoundProps) {
       {found.kind === 'other-server' && <p class="code">{found.server}</p>}
       {end === null && <Decision item={item} {...props} />}
       {end !== null && found.kind === 'opened' && (
-        <>
-          <ActingFields request={found.request} hasForm={false} />
-          <ClaimedFields found={found} serverNow={props.requests.serverNow} />
-        </>
+        <Fields fields={showRequest(found.request).fields} />
       )}
       {end !== null && <Ended end={end} />}
     </>
@@ -102,14 +100,7 @@ interface ActingFieldsProps {
 /** The fields up to the last one that acts. */
 function ActingFields({ request, hasForm }: ActingFieldsProps) {
   const [all] = partsOf(request);
-  const fields = hasForm ? all.filter(({ label }) => !IN_FORM.includes(label)) : all;
-  return (
-    <dl class="asked">
-      {fields.map((field, index) => (
-        <Field key={index} field={field} />
-      ))}
-    </dl>
-  );
+  return <Fields fields={hasForm ? all.filter(({ label }) => !IN_FORM.includes(label)) : all} />;
 }
 
 interface ClaimedFieldsProps extends Pick<Requests, 'serverNow'> {
@@ -121,12 +112,25 @@ function ClaimedFields({ found: { request, stored }, serverNow }: ClaimedFieldsP
   const [, fields] = partsOf(request);
   useTick();
   return (
+    <Fields fields={fields}>
+      <dt>{requestMessages.view.expires}</dt>
+      <dd>{formatRelative(stored.expiresAt, serverNow())}</dd>
+    </Fields>
+  );
+}
+
+interface FieldsProps {
+  readonly fields: readonly ShownField[];
+  readonly children?: ComponentChildren;
+}
+
+function Fields({ fields, children }: FieldsProps) {
+  return (
     <dl class="asked">
       {fields.map((field, index) => (
         <Field key={index} field={field} />
       ))}
-      <dt>{requestMessages.view.expires}</dt>
-      <dd>{formatRelative(stored.expiresAt, serverNow())}</dd>
+      {children}
     </dl>
   );
 }
