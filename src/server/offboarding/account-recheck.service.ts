@@ -56,7 +56,7 @@ export class AccountRecheckService {
   private async outcomeOf(identity: LeasedIdentity, signal: AbortSignal): Promise<RecheckOutcome> {
     const { clock, random } = this.runtime;
     const startedAt = clock.now();
-    const { verdict, facts, issuer } = await this.verdicts.ask(identity, signal);
+    const { verdict, facts, issuer, isOutdated } = await this.verdicts.ask(identity, signal);
     const now = clock.now();
     const rules = this.config.offboarding;
     const isAnswered = verdict.kind === 'eligible' || verdict.kind === 'ineligible';
@@ -73,6 +73,9 @@ export class AccountRecheckService {
     }
     if (refused !== null) {
       this.changes.announceSignal(refused, identity.provider, 'not-eligible');
+    }
+    if (isOutdated()) {
+      await this.results.makeDue(identity);
     }
     return verdict;
   }

@@ -9,6 +9,7 @@ import {
   type RecheckResult,
   type StoredResult,
 } from '../storage/repositories/identity-due.repository.js';
+import { RecheckSignalsService } from './signals/recheck-signals.service.js';
 
 /** Another worker, or a login, has the identity: nothing was stored. */
 export class LostLeaseError extends Error {}
@@ -22,6 +23,7 @@ export class RecheckResultsService {
   constructor(
     private readonly identities: IdentityDueRepository,
     private readonly signals: IdentitySignalsService,
+    private readonly rechecks: RecheckSignalsService,
     private readonly timers: Timers,
   ) {}
 
@@ -45,6 +47,11 @@ export class RecheckResultsService {
       }
     }
     return this.storeOnce(identity, result, now);
+  }
+
+  /** Re-checks an identity again: the search for those that changed rules concern has read its former facts. */
+  async makeDue({ id }: LeasedIdentity): Promise<void> {
+    await this.rechecks.mark(() => this.identities.makeTheseDue([id]));
   }
 
   private async storeOnce(identity: LeasedIdentity, result: RecheckResult, now: Date) {

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Timers } from '../../common/runtime/timers.js';
+import { OperatorRulesService } from '../config/operator-rules.service.js';
 import { CERTIFICATES } from '../../core/policy/admission/admission.js';
 import { judgeEligibility } from '../../core/policy/eligibility/eligibility.js';
 import { isOfAuthority } from '../../core/policy/eligibility/identity-link.js';
@@ -33,21 +34,27 @@ export class RecheckVerdictService {
     private readonly certificates: CertificateStatusService,
     private readonly certificateSessions: CertificateSessionsService,
     private readonly identities: IdentityDueRepository,
+    private readonly rules: OperatorRulesService,
     private readonly timers: Timers,
   ) {}
 
-  /** @returns the verdict of the current rules, and the facts of a new profile with their issuer */
+  /**
+   * @returns the verdict of the current rules, and the facts of a new profile with their issuer. `isOutdated` tells
+   * whether the rules have changed since.
+   */
   async ask(identity: LeasedIdentity, signal: AbortSignal) {
     const { provider, certificate, subject } = identity;
+    const rules = this.rules.current();
+    const isOutdated = (): boolean => this.rules.current() !== rules;
     if (provider === CERTIFICATES) {
       await this.certificateSessions.recheck(identity);
       const verdict = await this.certificates.judge(certificate, subject, true);
-      return { verdict, facts: null, issuer: null };
+      return { verdict, facts: null, issuer: null, isOutdated };
     }
     const answer = await this.askProvider(identity, signal);
     const facts = answer.outcome === 'profile' ? answer.profile.facts : null;
     const issuer = facts && (this.providers.authority(provider)?.issuer ?? null);
-    return { verdict: this.judge(identity, answer), facts, issuer };
+    return { verdict: this.judge(identity, answer), facts, issuer, isOutdated };
   }
 
   /** Judges the stored facts of an identity again, where its provider did not answer. */

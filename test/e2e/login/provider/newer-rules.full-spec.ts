@@ -13,12 +13,13 @@ import { call, logIn, makeDeviceKey, type Answer } from '../../../helpers/client
 import { finish } from '../../../helpers/keyless-calls.js';
 
 const LOGINS = ['keyless', 'keyed', 'connected'] as const;
+const GROUPS = [...LOGINS, 'staff', 'interns'];
 type Kind = (typeof LOGINS)[number];
 
 /** A login before its last request, which returns the answer and the account's token. */
 type LastRequest = () => Promise<{ readonly answer: Answer; readonly token: string }>;
 
-describe('a login while the rules change (needs PostgreSQL: it locks a table)', () => {
+describe('a login or a re-check while the rules change (needs PostgreSQL: it locks tables)', () => {
   let fixture: OffboardingFixture;
   let folder: string;
   let file: string;
@@ -56,7 +57,7 @@ describe('a login while the rules change (needs PostgreSQL: it locks a table)', 
     fixture = await OffboardingFixture.open();
     folder = await mkdtemp(join(tmpdir(), 'gatehouse-rules-'));
     file = join(folder, 'providers.json');
-    publish(LOGINS);
+    publish(GROUPS);
     server = await fixture.start({
       ...KEYLESS,
       AUTH_ANONYMOUS_SIGNUP_ENABLED: 'true',
@@ -81,35 +82,71 @@ describe('a login while the rules change (needs PostgreSQL: it locks a table)', 
     await fixture.until('both providers were searched', () => signals() >= before + 2);
   };
 
+  /** Removes a group from the rules while what `start` starts waits to store its result. */
+  const changeWhileLocked = async <Result>(
+    table: string,
+    statement: string,
+    group: string,
+    start: () => Promise<Result>,
+  ): Promise<Result> => {
+    const lock = await fixture.sql.connect();
+    let started: Promise<Result>;
+    try {
+      await lock.query(`BEGIN; LOCK TABLE "${table}" IN SHARE MODE`);
+      started = start();
+      await fixture.until('it waits for the lock', async () => {
+        const { rowCount } = await fixture.sql.query(
+          `SELECT 1 FROM pg_stat_activity WHERE datname = current_database()
+           AND wait_event_type = 'Lock' AND strpos(query, $1) > 0`,
+          [statement],
+        );
+        return rowCount !== 0;
+      });
+      await publishAndWait(GROUPS.filter((other) => other !== group));
+    } finally {
+      lock.release(true);
+    }
+    return started;
+  };
+
   it.each(LOGINS)('ends a %s one that was judged by the former rules', async (kind) => {
     const sub = `the-${kind}-person`;
     fixture.provider.groups.set(sub, [kind]);
     const last = await PREPARED[kind](sub);
-    const lock = await fixture.sql.connect();
-    await lock.query('BEGIN; LOCK TABLE "identity" IN SHARE MODE');
-    const login = last();
     try {
-      await fixture.until('the login waits for the lock', async () => {
-        const { rowCount } = await fixture.sql.query(
-          `SELECT 1 FROM pg_stat_activity WHERE datname = current_database()
-           AND wait_event_type = 'Lock' AND query LIKE '%INSERT INTO "identity"%'`,
-        );
-        return rowCount !== 0;
-      });
-      await publishAndWait(LOGINS.filter((other) => other !== kind));
-    } finally {
-      lock.release(true);
-    }
-    try {
-      const { answer, token } = await login;
+      const { answer, token } = await changeWhileLocked(
+        'identity',
+        'INSERT INTO "identity"',
+        kind,
+        last,
+      );
       expect(answer.status).toBe(200);
       await fixture.until('the access ended', async () => {
         const { status, body } = await call(server, 'GET', '/v1/push-tokens', { token });
         return status === 403 && body['code'] === 'not-eligible';
       });
     } finally {
-      await publishAndWait(LOGINS);
+      await publishAndWait(GROUPS);
     }
+  });
+
+  it('refuses a person whom a re-check by the former rules readmitted', async () => {
+    const { sub } = await fixture.keylessLogin(server);
+    fixture.provider.groups.set(sub, ['alumni']);
+    await fixture.recheck(sub);
+    fixture.provider.groups.set(sub, ['interns']);
+    const due = 'UPDATE identity SET eligibility_next_check_at = now() WHERE subject = $1';
+    await changeWhileLocked('audit_event', '"consecutive_failures" = $7', 'interns', () =>
+      fixture.sql.query(due, [sub]),
+    );
+    await fixture.until('the stored answer is refused', async () => {
+      const { rows } = await fixture.sql.query(
+        `SELECT 1 FROM identity WHERE subject = $1 AND facts -> 'groups' ? 'interns'
+         AND eligibility_status = 'ineligible' AND eligibility_reason = 'group_missing'`,
+        [sub],
+      );
+      return rows.length === 1;
+    });
   });
 });
 
