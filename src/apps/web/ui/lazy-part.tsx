@@ -1,7 +1,7 @@
 import type { ComponentType } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { loading } from '../server.js';
-import { Loading } from './notice.js';
+import { Loading, NoticeLine, type Notice } from './notice.js';
 import { useReload } from './use-reload.js';
 
 /** A component that is loaded when it is first shown. */
@@ -30,11 +30,20 @@ export function lazyPart<Part extends object, Name extends keyof Part>(
   function Lazy(props: object) {
     const [Shown, show] = useState<ComponentType | null>(() => known);
     const open = () => prepare().then(() => show(() => known));
-    const reload = useReload(open, { notify: () => undefined });
+    const [notice, notify] = useState<Notice | null>(null);
+    const reload = useReload(open, { notify });
     useEffect(reload, []);
+    if (Shown !== null) {
+      return <Shown {...props} />;
+    }
     // After an upgrade of the server, only a reload of the page finds the file's new name. Firefox also remembers
     // a file that failed.
-    return Shown === null ? <Loading retry={() => location.reload()} /> : <Shown {...props} />;
+    return (
+      <>
+        {notice !== null && <NoticeLine notice={notice} />}
+        <Loading retry={() => location.reload()} />
+      </>
+    );
   }
   return Object.assign(Lazy, { prepare }) as LazyPart<Part[Name]>;
 }

@@ -181,8 +181,10 @@ inChromium('the account page, after an outage', () => {
     const failed = page.waitForEvent('requestfailed', (request) => file.test(request.url()));
     await page.goto(`${server.url}/app`);
     await failed;
+    await says('The server does not answer.');
     await page.unroute(file);
     await page.getByLabel('Device key', { exact: true }).waitFor();
+    await seesNoMore('The server does not answer.');
   });
 
   it('opens the settings with the key that the tab has', async () => {
