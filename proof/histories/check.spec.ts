@@ -1,6 +1,6 @@
 import { findFaults, type Outcome, type Recorded } from './check.js';
 
-const BOUNDS = { requestMs: 1000, connectionMs: 3000 };
+const BOUNDS = { requestMs: 1000, connectionMs: 3000, clockMs: 2000 };
 const LENGTH = 0.1;
 const session = 'phone';
 
@@ -25,6 +25,10 @@ const read = (at: number, version: number, content: string) =>
   entry(at, 'read', { session, version, content });
 const claim = (at: number, outcome: Outcome, created?: string) =>
   entry(at, 'claim', { session, once: 'approval', outcome, ...(created && { created }) });
+const tooOld = (at: number, sinceSeconds: number): Recorded => {
+  const refused = { outcome: 'refused', answer: 'provider-required' } as const;
+  return entry(at, 'link', { session, ...refused, since: sinceSeconds * 1000 });
+};
 const other = login(0, { created: 'tablet' });
 const bySecond = { session: 'tablet' };
 const update = { session, seq: 1 };
@@ -64,6 +68,11 @@ describe(findFaults.name, () => {
         request(4.5),
       ],
     ],
+    [
+      'a link whose identity was proven before an unlink',
+      [login(0), entry(2, 'unlink', { session }), tooOld(3, 1)],
+    ],
+    ['the same at another clock', [login(0), entry(2, 'unlink', { session }), tooOld(4.5, 4)]],
     [
       'a version conflict',
       [
@@ -116,6 +125,17 @@ describe(findFaults.name, () => {
     [
       'a claim after the approving session ended',
       [login(0), logout(1), claim(2, 'done', 'tablet')],
+      'access',
+    ],
+    ['a link that is refused without an unlink', [login(0), tooOld(3, 1)], 'unexpected'],
+    [
+      'a link that is refused for an unlink of long before',
+      [login(0), entry(1, 'unlink', { session }), tooOld(5, 4)],
+      'unexpected',
+    ],
+    [
+      'a link of an ended session that is refused for its proof',
+      [login(0), entry(1, 'unlink', { session }), logout(1.5), tooOld(3, 0.5)],
       'access',
     ],
     ['two writes of one version', [login(0), write(1, 0, 'a'), write(2, 0, 'b')], 'settings'],

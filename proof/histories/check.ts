@@ -40,6 +40,8 @@ export interface Recorded {
   readonly created?: string;
   /** The challenge, approval or pending identity that it used up. */
   readonly once?: string;
+  /** The time before the identity of a link was proven. */
+  readonly since?: number;
   /** Settings that a write sent or a read returned, with their version. */
   readonly content?: string | null;
   readonly version?: number;
@@ -52,14 +54,20 @@ export interface Recorded {
 export interface Bounds {
   readonly requestMs: number;
   readonly connectionMs: number;
+  /** Between the wall clocks of two replicas. */
+  readonly clockMs: number;
 }
 
 /** Returns what is wrong with a history; an empty list where nothing is. */
 export function findFaults(history: readonly Recorded[], bounds: Bounds): string[] {
   const acts = history.filter(({ account }) => account !== '');
   const faults = history.filter(({ account }) => account === '');
+  const unexpected = acts.filter(
+    (act) =>
+      isUnexpected(act, faults) || (isTooOld(act) && !isUnlinkedSince(act, acts, bounds.clockMs)),
+  );
   return [
-    ...acts.filter((act) => isUnexpected(act, faults)).map((act) => `unexpected: ${line(act)}`),
+    ...unexpected.map((act) => `unexpected: ${line(act)}`),
     ...groups(acts, ({ account }) => account).flatMap((own) => [
       ...contradiction('access', FIRST_ACCESS, accessSteps(own, bounds)),
       ...contradiction('settings', FIRST_SETTINGS, own.flatMap(settingsStep)),
@@ -80,6 +88,23 @@ function isUnexpected(act: Recorded, faults: readonly Recorded[]): boolean {
       act.begin <= (end ?? Infinity),
   );
   return act.outcome === 'surprise' || (act.outcome === 'unavailable' && !isExcused);
+}
+
+/** Returns true for a link of an admitted session that is refused for its proof: an unlink ends earlier ones. */
+function isTooOld({ act, outcome, answer }: Recorded): boolean {
+  return act === 'link' && outcome === 'refused' && answer === 'provider-required';
+}
+
+function isUnlinkedSince(of: Recorded, acts: readonly Recorded[], clockMs: number): boolean {
+  const { account, since = of.begin, end } = of;
+  return acts.some(
+    (one) =>
+      one.act === 'unlink' &&
+      one.account === account &&
+      isPossible(one.outcome) &&
+      one.begin <= (end ?? Infinity) &&
+      (one.end ?? Infinity) + clockMs >= since,
+  );
 }
 
 type Explained<State> = Step<State> & { readonly of: Recorded };
@@ -148,7 +173,7 @@ function admissionStep(
   // An update with this number was sent after so many acts had begun.
   const from =
     seq === undefined ? of.begin - requestMs : (begins[seq - 1] ?? Infinity) - connectionMs;
-  const isAdmitted = outcome !== 'refused';
+  const isAdmitted = outcome !== 'refused' || isTooOld(of);
   const apply = (state: Access): Access | null => (admits(state) === isAdmitted ? state : null);
   return [{ of, from, to: end, isRead: true, apply }];
 }

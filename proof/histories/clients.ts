@@ -173,6 +173,7 @@ export class Clients {
     link: async (turn) => {
       const { account, session, at } = turn;
       const { fixture } = this.replicas;
+      const since = nowMs();
       const once = await beginConnect(at.server, session.token, 'people')
         .then((url) => fixture.pendingOf(at.server, fixture.provider.authorize(url, account.sub)))
         .catch(() => undefined);
@@ -182,7 +183,7 @@ export class Clients {
             'link',
             turn,
             ({ server }, token) => connectFinalize(server, once, token, 'people'),
-            { once },
+            { once, since },
           );
     },
     device: async (turn) => {

@@ -14,6 +14,8 @@ const SEED = Number(process.env['GATEHOUSE_PROOF_SEED'] ?? 1);
 const LIMIT_MS = 1_200_000 + COUNT * 60_000;
 const ACCOUNTS = 3;
 const CLIENTS = 8;
+/** As in `stepped-clock.mjs`. */
+const CLOCK_STEP_MS = 20_000;
 /** Longer than the bounds. */
 const LONGEST_FAULT_MS = 4000;
 const QUIET_MS = 500;
@@ -23,6 +25,7 @@ const LAST_QUIET_MS = 3000;
 const BOUNDS = {
   requestMs: CACHE_SECONDS * 1000,
   connectionMs: revocationBounds(CACHE_SECONDS * 1000).replicaSeconds * 1000,
+  clockMs: CLOCK_STEP_MS,
 };
 
 describe('histories under faults', () => {
