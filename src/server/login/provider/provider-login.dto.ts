@@ -13,7 +13,7 @@ const MODES: readonly AuthMode[] = ['keyed', 'keyless'];
 const PROOF = { description: 'The secret whose hash the login began with.' };
 
 const Pending = (): PropertyDecorator =>
-  applyDecorators(Described('The `pending` of the return address.'), Length(1, 128), IsString());
+  applyDecorators(Described('The `pending` of the return address.'), IsString(), Length(1, 128));
 
 /** For a client on the browser's own machine that can listen there (RFC 8252, 7.3). */
 export class StartDto {
@@ -68,7 +68,9 @@ export class FinalizeKeylessDto extends LoginClientDto {
   proof!: string;
 }
 
-export class PendingProofDto extends ConnectFinalizeDto {
+export class PendingProofDto {
+  @Pending() pending!: string;
+
   @Text(1024, PROOF)
   proof!: string;
 }
