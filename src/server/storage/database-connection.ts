@@ -81,7 +81,9 @@ export class DatabaseConnection extends pg.Client {
   constructor(options?: ClientConfig) {
     super(options);
     this.setTypeParser(TIMESTAMPTZ, toTime);
-    this.once('error', (error) => (this.endReason = error));
+    this.once('error', (error: Error) => {
+      this.endReason = error;
+    });
     // The driver keeps a connection whose login fails on this side, such as without a password: each try would add one.
     const { connection } = this;
     connection.once('error', () => connection.stream.destroy());
