@@ -39,7 +39,7 @@ export class RecheckVerdictService {
   ) {}
 
   /**
-   * @returns the verdict of the current rules, and the facts of a new profile with their issuer. `isOutdated` tells
+   * @returns the verdict of the current rules, and the facts of a new profile with their issuer. `isOutdated` says
    * whether the rules have changed since.
    */
   async ask(identity: LeasedIdentity, signal: AbortSignal) {

@@ -55,7 +55,7 @@ describe('gatehouse hook', () => {
     await waitFor('it is replaced', async () => {
       const ran = await hook('claude-code', CLAUDE['toolRan']!);
       expect(ran).toMatchObject({ code: 0, stdout: '' });
-      return fixture.push.accepted.length >= 2;
+      return fixture.push.accepted.length === 2;
     });
     expect(fixture.push.accepted[1]).toMatchObject({ title: 'Answered' });
   });
